@@ -1,0 +1,120 @@
+"""What a verdict is compiled from: measured statistics, never raw trials and never opinions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from firsthand.analysis.gap import Joint
+from firsthand.analysis.inference import Measured
+from firsthand.vocabulary import Condition, Kind
+
+
+@dataclass(frozen=True, eq=False)
+class Gates:
+    """What must be in order before anything is concluded.
+
+    Attributes:
+        missing_controls: Required control kinds without a trial.
+        unclaimed_controls: Standard controls that the claim does not name; without them nothing is privileged.
+        coverage: Mean mass on valid answers.
+        weakest_coverage: The same in the trial kind where it is least.
+        weakest_kind: That kind.
+        valid: Number of valid answers.
+        observers: Number of observers that count in this condition.
+        impact_matched: Share of impact-control trials whose impact was matched; ``None`` if not recorded.
+    """
+
+    missing_controls: tuple[Kind, ...] = ()
+    unclaimed_controls: tuple[Kind, ...] = ()
+    coverage: float = 1.0
+    weakest_coverage: float = 1.0
+    weakest_kind: Kind = Kind.TARGET
+    valid: int = 1
+    observers: int = 1
+    impact_matched: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ReaderEvidence:
+    """How well a wire or probe reads the state; with several members the weakest counts."""
+
+    name: str
+    where: Literal["site", "report"]
+    accuracy: Joint
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evidence:
+    """What all capabilities have in common.
+
+    Attributes:
+        condition: Whether observers saw Y.
+        gates: Preconditions.
+        constant: In words, what the report nearly always answers; ``None`` if it varies.
+        readers: Wires and probes on the same trials.
+        contrast: How far the logit contrast follows the truth: beyond the public cue for identification, against every
+            control for detection. ``None`` where unknown.
+    """
+
+    condition: Condition
+    gates: Gates
+    constant: str | None = None
+    readers: tuple[ReaderEvidence, ...] = ()
+    contrast: Joint | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class IdentificationEvidence(Evidence):
+    """Every accuracy is balanced: the mean of the accuracies on truth 1 and truth 0, so a constant is worth one half.
+
+    Attributes:
+        accuracy: Over all kinds.
+        target: On target trials, where the public cue points the wrong way.
+        unchanged: On all trials whose state was not changed.
+        controls: Under each control kind.
+        following: Mean of ``target`` and ``unchanged``; any function of public evidence is worth one half.
+        gap: Advantage over each observer, all kinds.
+        gap_target: The same on target trials.
+    """
+
+    accuracy: Measured
+    target: Measured
+    unchanged: Measured
+    controls: Mapping[Kind, Measured]
+    following: Measured
+    gap: Joint
+    gap_target: Joint
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DetectionEvidence(Evidence):
+    """Rates of "yes, it was changed".
+
+    Attributes:
+        rates: Rate of "yes" under each kind.
+        margins: TPR minus the false-alarm rate, by control.
+        beyond: The report's margin minus an observer's, named ``"observer / control"``.
+        excess: False-alarm rate of each disturbance control minus that of the quiet kinds (baseline and sham).
+    """
+
+    rates: Mapping[Kind, Measured]
+    margins: Joint
+    beyond: Joint
+    excess: Mapping[Kind, Measured]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ConfidenceEvidence(Evidence):
+    """How confidence orders right and wrong answers.
+
+    Attributes:
+        auroc: Type-2 AUROC with pairs only within a trial kind.
+        gap: Advantage of that area over each observer's.
+        rarer: Trials of the rarer outcome (right or wrong).
+        trials: All trials.
+    """
+
+    auroc: Measured
+    gap: Joint
+    rarer: int
+    trials: int

@@ -1,0 +1,244 @@
+"""The audit: from a frozen claim and a model to a run folder with a trace, verdicts and a report.
+
+Every step leaves its result in the run folder and takes up what is there, so that the same command after an interruption
+goes on where it stopped and ends with the same trace.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from firsthand.analysis import Profile
+from firsthand.auditing.evidence import Evidence, load_evidence
+from firsthand.auditing.judgement import Panel, ask_observers, judge_all
+from firsthand.auditing.known_answers import judge_panel
+from firsthand.auditing.limits import limits_of
+from firsthand.auditing.samples import freeze_entries, trial_samples
+from firsthand.auditing.trained import judge_trained, shipped_reporter
+from firsthand.claims import Bindings, Claim, FrozenClaim, read_frozen, write_frozen
+from firsthand.engine import LoadedModel, load
+from firsthand.engine.scorer import TextScorer
+from firsthand.errors import ClaimError, ModelError
+from firsthand.observers import TextModel
+from firsthand.progress import Progress, Silent
+from firsthand.report.document import (
+    AuditDocument,
+    KnownAnswer,
+    ModelCard,
+    ObserverNotRun,
+    Selection,
+    SelectionRow,
+)
+from firsthand.report.document import Cell as DocumentCell
+from firsthand.studies.register import CellScore, choose, run_confirmation, run_selection
+from firsthand.studies.register_bench import Bench, Cell, prepare
+from firsthand.trials.files import read_json, write_json
+from firsthand.trials.verify import verify_trace
+from firsthand.version import __version__
+
+SIBLINGS: Mapping[str, str] = {"smollm2": "gemma3-270m", "gemma3-270m": "smollm2"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished audit.
+
+    Attributes:
+        folder: Where everything lies.
+        document: All that a report shows; its ``profile`` is ``None`` if the instrument was out of order.
+    """
+
+    folder: Path
+    document: AuditDocument
+
+    @property
+    def profile(self) -> Profile | None:
+        """The verdicts, one a capability and condition."""
+        return self.document.profile
+
+    def report(self, path: str | Path) -> Path:
+        """Write the self-contained HTML report.
+
+        Raises:
+            FirsthandError: If it cannot be written.
+        """
+        from firsthand.report.html import write_html
+
+        write_html(self.document, Path(path))
+        return Path(path)
+
+
+def bindings_of(loaded: LoadedModel) -> Bindings:
+    """What a claim about this model is bound to."""
+    return Bindings(
+        weights_sha256=loaded.weights_sha256,
+        tokenizer_sha256=loaded.tokenizer_sha256,
+        config_sha256=loaded.config_sha256,
+        package_version=__version__,
+    )
+
+
+def freeze(claim: Claim, loaded: LoadedModel) -> FrozenClaim:
+    """Freeze a claim for a model."""
+    return FrozenClaim.of(claim, bindings_of(loaded))
+
+
+def audit(
+    claim: Claim | FrozenClaim,
+    model: LoadedModel | None = None,
+    folder: str | Path = "runs/audit",
+    progress: Progress | None = None,
+) -> Run:
+    """Run an audit, or go on with one.
+
+    Args:
+        claim: A frozen claim; a claim that is not frozen yet is frozen here, before anything is run, and the folder then
+            holds it.
+        model: The model that the claim names, if it is loaded already.
+        folder: The run's folder; one folder holds one claim.
+        progress: Who is told how far it is.
+
+    Returns:
+        The finished run.
+
+    Raises:
+        FirsthandError: If the claim changed after freezing, the model does not fit it, or a step cannot be carried out.
+    """
+    progress, folder, started = progress or Silent(), Path(folder), datetime.now(UTC)
+    plain = claim.claim if isinstance(claim, FrozenClaim) else claim
+    if model is None:
+        progress.say(f"loading {plain.model}")
+    loaded = model or load(plain.model)
+    frozen = claim if isinstance(claim, FrozenClaim) else freeze(claim, loaded)
+    frozen.refuse_if_changed(plain, bindings_of(loaded))
+    _settle(folder, frozen)
+
+    bench = prepare(loaded, plain)
+    scores = run_selection(bench, folder / "selection", progress)
+    cell = choose(bench, scores)
+    panel = _panel(plain, loaded, progress)
+    known = _trained_reporter(bench, panel, folder, progress)
+    trace = run_confirmation(bench, cell, folder / "trace", progress, "confirmation blocks")
+    verify_trace(trace.folder, plain.design.seed)
+    evidence = load_evidence(trace)
+    predictions = ask_observers(evidence, panel, plain.capabilities, folder / "observations", progress, "observers")
+    progress.start("judging", 2)
+    known = [*judge_panel(evidence, plain, predictions), *known]
+    progress.step()
+    profile = judge_all(evidence, plain, predictions, loaded.name, trace.content_digest())
+    progress.step()
+    document = _document(frozen, bench, cell, scores, profile, known, evidence, panel, folder, started)
+    write_json(folder / "result.json", document.model_dump(mode="json"))
+    return Run(folder, document)
+
+
+def _settle(folder: Path, frozen: FrozenClaim) -> None:
+    """Bind the folder to the claim; refuse another one."""
+    path = folder / "claim.frozen.json"
+    if not path.exists():
+        if folder.exists() and any(folder.iterdir()):
+            raise ClaimError(f"{folder} is not empty and holds no run.", "Choose another folder with --out.")
+        write_frozen(path, frozen)
+        return
+    read_frozen(path).refuse_if_changed(frozen.claim, frozen.bindings)
+
+
+def _panel(claim: Claim, loaded: LoadedModel, progress: Progress) -> Panel:
+    """The claim's observers: the model itself without edits, and a sibling if one is installed."""
+    models: dict[str, TextModel] = {"third_person": TextScorer(loaded)}
+    absent: dict[str, str] = {}
+    if "sibling" in claim.observers:
+        name = SIBLINGS.get(claim.model)
+        if name is None:
+            absent["sibling"] = "no sibling is known for this model."
+        else:
+            try:
+                progress.say(f"loading the sibling {name}")
+                models["sibling"] = TextScorer(load(name, device=loaded.device))
+            except ModelError as error:
+                absent["sibling"] = f"{error.problem} {error.remedy}"
+    return Panel(claim.observers, models, absent)
+
+
+def _trained_reporter(bench: Bench, panel: Panel, folder: Path, progress: Progress) -> list[KnownAnswer]:
+    reporter = shipped_reporter()
+    if reporter is None or not reporter.fits(bench.loaded):
+        return []
+    return [
+        judge_trained(reporter, bench.loaded, bench.claim, panel, folder / "known-answers" / "lora", progress)
+    ]
+
+
+def _document(
+    frozen: FrozenClaim,
+    bench: Bench,
+    cell: Cell,
+    scores: list[CellScore],
+    profile: Profile,
+    known: list[KnownAnswer],
+    evidence: Evidence,
+    panel: Panel,
+    folder: Path,
+    started: datetime,
+) -> AuditDocument:
+    passed = all(item.passed for item in known)
+    return AuditDocument(
+        claim=frozen.claim,
+        claim_hash=frozen.sha256,
+        model=_card(bench.loaded),
+        package_version=__version__,
+        started=_first_start(folder, started),
+        finished=datetime.now(UTC),
+        profile=profile if passed else None,
+        selection=_selection(cell, scores, profile),
+        known_answers=tuple(known),
+        instrument_ok=passed,
+        trials=trial_samples(evidence),
+        freeze_log=freeze_entries(folder / "trace"),
+        observers_not_run=tuple(ObserverNotRun(name=n, reason=r) for n, r in panel.absent.items()),
+        limits=limits_of(frozen.claim, cell, dict(panel.absent)),
+        reproduce=(
+            "make audit",
+            f"firsthand audit --claim {folder}/claim.frozen.json --out NEW_FOLDER",
+            f"firsthand verify {folder}",
+        ),
+    )
+
+
+def _first_start(folder: Path, started: datetime) -> datetime:
+    """When the run in this folder was first started, whatever interruptions followed."""
+    path = folder / "started.json"
+    if not path.exists():
+        write_json(path, {"started": started.isoformat()})
+    return datetime.fromisoformat(read_json(path)["started"])
+
+
+def _card(loaded: LoadedModel) -> ModelCard:
+    return ModelCard(
+        name=loaded.name,
+        architecture=loaded.architecture,
+        layers=loaded.n_layers,
+        parameters=loaded.n_parameters,
+        weights_sha256=loaded.weights_sha256,
+        tokenizer_sha256=loaded.tokenizer_sha256,
+        dtype=loaded.dtype,
+        device=loaded.device,
+    )
+
+
+def _selection(cell: Cell, scores: list[CellScore], profile: Profile) -> Selection:
+    rows = tuple(
+        SelectionRow(layer=s.cell.layer, dose=s.cell.dose, score=s.concordance, n_trials=s.n_trials) for s in scores
+    )
+    confirmed = next((r.score for r in profile.results if r.capability == "identification"), None)
+    return Selection(
+        chosen=DocumentCell(layer=cell.layer, dose=cell.dose),
+        rows=rows,
+        criterion="concordance of the state's logit contrast within blocks",
+        naive_best=max((s.accuracy for s in scores), default=None),
+        confirmed=confirmed,
+    )
+
+
+__all__ = ["Run", "audit", "bindings_of", "freeze"]

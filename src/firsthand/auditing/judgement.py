@@ -1,0 +1,136 @@
+"""From evidence to a profile: observers are asked once and their guesses stored, then every capability is judged apart."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from firsthand.analysis import ObserverPrediction, Profile, Reading, judge
+from firsthand.analysis.results import CapabilityResult
+from firsthand.auditing.evidence import (
+    Evidence,
+    public_views,
+    report_probe,
+    rows_of,
+    scored_table,
+    site_reading,
+    truth_of,
+)
+from firsthand.claims.claim import Claim
+from firsthand.observers import TextModel, make_observer, observe_all
+from firsthand.progress import Progress, tracked
+from firsthand.trials.files import write_atomic
+from firsthand.trials.trace import to_parquet
+from firsthand.vocabulary import Capability, Condition
+
+OUTPUT_MARK = " + Y"
+"""What is added to an observer's name where it also saw the visible answer."""
+
+Predictions = Mapping[str, ObserverPrediction]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The observers of a run.
+
+    Attributes:
+        names: Observers to be asked, as in the claim.
+        models: Text-only models for those that need one.
+        absent: Observers that cannot be asked here, with the reason.
+    """
+
+    names: tuple[str, ...]
+    models: Mapping[str, TextModel] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def present(self) -> tuple[str, ...]:
+        """Observers that are asked."""
+        return tuple(name for name in self.names if name not in self.absent)
+
+
+def ask_observers(
+    evidence: Evidence, panel: Panel, capabilities: Sequence[Capability], folder: Path, progress: Progress, stage: str
+) -> dict[Capability, Predictions]:
+    """Ask every observer about every capability, with Y withheld and with Y shown.
+
+    Guesses are stored under ``folder`` as they are made, so that an interrupted run asks only for what is missing.
+
+    Args:
+        evidence: The trials.
+        panel: The observers.
+        capabilities: What is asked.
+        folder: Where guesses are kept.
+        progress: Who is told.
+        stage: What the stage is called.
+
+    Returns:
+        Predictions by capability and observer.
+    """
+    made = {name: make_observer(name, panel.models) for name in panel.present}
+    jobs = [(c, name, shown) for c in capabilities for name in panel.present for shown in (False, True)]
+    found: dict[Capability, dict[str, ObserverPrediction]] = {c: {} for c in capabilities}
+    for capability, name, shown in tracked(jobs, stage, len(jobs), progress):
+        label = name + (OUTPUT_MARK if shown else "")
+        path = folder / f"{capability}--{_file_name(name)}--{'shown' if shown else 'withheld'}.parquet"
+        rows = rows_of(evidence, capability)
+        guessed = _stored(path, evidence, rows)
+        if guessed is None:
+            views = public_views(evidence, capability, with_output=shown)
+            guessed = observe_all(
+                made[name],
+                capability,
+                [views[i] for i in rows],
+                truth_of(evidence, capability)[rows],
+                [evidence.blocks[i] for i in rows],
+            )
+            ids = evidence.public["trial_id"].iloc[rows].to_numpy()
+            write_atomic(path, to_parquet(pd.DataFrame({"trial_id": ids, "probability": guessed})))
+        found[capability][label] = ObserverPrediction(sees_output=shown, probability=guessed)
+    return dict(found)
+
+
+def _stored(path: Path, evidence: Evidence, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    if not path.exists():
+        return None
+    table = pd.read_parquet(path)
+    same = list(table["trial_id"]) == list(evidence.public["trial_id"].iloc[rows])
+    return table["probability"].to_numpy(dtype=float) if same else None
+
+
+def _file_name(name: str) -> str:
+    return "".join(ch if ch.isalnum() or ch in "._-" else "_" for ch in name)
+
+
+def judge_capability(
+    evidence: Evidence,
+    claim: Claim,
+    capability: Capability,
+    condition: Condition,
+    predictions: Predictions,
+    readings: Mapping[str, Reading],
+) -> CapabilityResult:
+    """Judge one capability under one condition by the claim's rules."""
+    table = scored_table(evidence, capability)
+    rows = rows_of(evidence, capability)
+    readers = {name: Reading(r.where, r.value[rows]) for name, r in readings.items()}
+    return judge(
+        capability, condition, table, predictions, readers, claim.analysis, claim.controls, seed=claim.design.seed
+    )
+
+
+def judge_all(
+    evidence: Evidence, claim: Claim, predictions: Mapping[Capability, Predictions], reporter: str, digest: str
+) -> Profile:
+    """The reporter's profile: every capability under every condition of the claim."""
+    results = []
+    for capability in claim.capabilities:
+        readings = {**site_reading(evidence, capability), **report_probe(evidence, capability)}
+        results += [
+            judge_capability(evidence, claim, capability, condition, predictions[capability], readings)
+            for condition in claim.conditions
+        ]
+    return Profile(reporter=reporter, trace_digest=digest, results=tuple(results))

@@ -1,0 +1,107 @@
+"""Rescoring: a stored trace judged again, with further observers. A gap is provisional, versioned evidence.
+
+The trace is not run again and never changed. The new result is written beside the old ones as ``rescored/NNN.json``, with
+the digest of the trace and the observers that took part, so that two gaps can be told apart.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from firsthand.analysis import Profile
+from firsthand.auditing.evidence import load_evidence
+from firsthand.auditing.judgement import Panel, ask_observers, judge_all
+from firsthand.auditing.known_answers import judge_panel
+from firsthand.claims import read_frozen
+from firsthand.errors import InstrumentError, ObserverError, TraceError
+from firsthand.observers import BUILT_IN
+from firsthand.progress import Progress, Silent
+from firsthand.trials.files import write_json
+from firsthand.trials.trace import Trace
+from firsthand.trials.verify import verify_trace
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """A new version of a run's profile.
+
+    Attributes:
+        path: Where it was written.
+        profile: The verdicts with the further observers.
+    """
+
+    path: Path
+    profile: Profile
+
+
+def rescore(folder: str | Path, observers: Sequence[str], progress: Progress | None = None) -> Rescored:
+    """Judge a stored run again with further observers.
+
+    Observers that are language models are not asked again: their stored guesses are used.
+
+    Args:
+        folder: The run's folder.
+        observers: Further observers, by name or as ``package.module:Class``.
+        progress: Who is told.
+
+    Returns:
+        The new profile and where it lies.
+
+    Raises:
+        TraceError: If the run is not finished, or its trace was altered.
+        ObserverError: If an observer cannot be loaded or fails.
+        InstrumentError: If a reporter of known answer now gets another verdict.
+    """
+    folder, progress = Path(folder), progress or Silent()
+    if not (folder / "trace" / "manifest.json").exists():
+        raise TraceError(f"{folder} holds no finished run.", "Finish it first with: firsthand audit --out FOLDER")
+    frozen = read_frozen(folder / "claim.frozen.json")
+    claim, trace = frozen.claim, Trace(folder / "trace")
+    verify_trace(trace.folder, claim.design.seed)
+    evidence = load_evidence(trace)
+    stored = tuple(name for name in claim.observers if _has_guesses(folder, name))
+    names = (*stored, *(name for name in observers if name not in stored))
+    if len(names) == len(stored) and not observers:
+        raise ObserverError("No observer was named.", "Name at least one with --observer package.module:Class.")
+    panel = Panel(names, {name: _Stored(name) for name in ("third_person", "sibling")})
+    predictions = ask_observers(evidence, panel, claim.capabilities, folder / "observations", progress, "observers")
+    failed = [item for item in judge_panel(evidence, claim, predictions) if not item.passed]
+    if failed:
+        words = "; ".join(f"{k.reporter} ({k.capability}): expected {k.expected}, got {k.obtained}" for k in failed)
+        raise InstrumentError(f"With these observers the instrument is out of order: {words}.", "Mend the observer.")
+    profile = judge_all(evidence, claim, predictions, claim.model, trace.content_digest())
+    path = folder / "rescored" / f"{_next_version(folder):03d}.json"
+    write_json(
+        path,
+        {
+            "schema_version": 1,
+            "claim_sha256": frozen.sha256,
+            "observers": list(names),
+            "profile": profile.model_dump(mode="json"),
+        },
+    )
+    return Rescored(path, profile)
+
+
+def _has_guesses(folder: Path, name: str) -> bool:
+    return name not in BUILT_IN or any((folder / "observations").glob(f"*--{name}--*.parquet"))
+
+
+def _next_version(folder: Path) -> int:
+    versions = [int(path.stem) for path in (folder / "rescored").glob("[0-9][0-9][0-9].json")]
+    return int(np.max(versions)) + 1 if versions else 1
+
+
+class _Stored:
+    """Stands for a model whose guesses are stored; asking it anew is refused."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def contrasts(self, conversations: object, codes: object) -> list[float]:
+        raise ObserverError(
+            f"The stored guesses of observer {self.name!r} are missing or belong to other trials.",
+            "Run the audit again; rescoring does not load models.",
+        )

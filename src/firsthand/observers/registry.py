@@ -1,0 +1,58 @@
+"""Observers by name, and users' own as ``package.module:Class``."""
+
+import importlib
+from collections.abc import Mapping
+
+from firsthand.errors import ObserverError
+from firsthand.observers.base import Observer, TextModel
+from firsthand.observers.table import TableObserver
+from firsthand.observers.text_classifier import TextClassifier
+from firsthand.observers.third_person import ThirdPersonObserver
+
+BUILT_IN = ("table", "text_classifier", "third_person", "sibling")
+
+
+def make_observer(name: str, models: Mapping[str, TextModel]) -> Observer:
+    """The observer of that name.
+
+    Args:
+        name: One of :data:`BUILT_IN`, or ``package.module:Class`` for a class with an ``observe`` method and a ``name``.
+        models: Text-only models by observer name (``third_person``, ``sibling``).
+
+    Returns:
+        A new observer.
+
+    Raises:
+        ObserverError: If the name is unknown, the class cannot be loaded or is no observer, or the observer needs a model
+            that is not there.
+    """
+    if name == "table":
+        return TableObserver()
+    if name == "text_classifier":
+        return TextClassifier()
+    if name in ("third_person", "sibling"):
+        if name not in models:
+            raise ObserverError(f"Observer {name!r} needs a model, and none is loaded.", "Give one, or leave it out.")
+        return ThirdPersonObserver(models[name], name)
+    if ":" not in name:
+        raise ObserverError(
+            f"There is no observer {name!r}.", f"Use one of {', '.join(BUILT_IN)}, or package.module:Class for your own."
+        )
+    return _load(name)
+
+
+def _load(name: str) -> Observer:
+    module_name, _, class_name = name.partition(":")
+    try:
+        made = getattr(importlib.import_module(module_name), class_name)()
+    except (ImportError, AttributeError, TypeError) as error:
+        raise ObserverError(
+            f"Observer {name!r} could not be loaded: {error}.",
+            "Check that the module is importable from here and that the class takes no arguments.",
+        ) from error
+    if not isinstance(made, Observer):
+        raise ObserverError(
+            f"{name!r} is no observer: it needs a `name` and a method `observe(capability, past, views)`.",
+            "See firsthand.observers.base.Observer.",
+        )
+    return made

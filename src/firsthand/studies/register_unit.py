@@ -1,0 +1,288 @@
+"""One unit of the register study: a block at a cell, from public draws to finished tables.
+
+The order is the argument. The pre-state is drawn and written at the early span; cue and visible answer follow; the public
+evidence, in its plain and its anomalous rendering, is hashed and logged; only then is the kind of each trial drawn, *from
+that hash*, and with it what the late span will hold. Reports are read last.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from firsthand.engine.impact import match_impact
+from firsthand.engine.readout import Answer, code_token, kl_divergence, read_answers
+from firsthand.states.register import orthogonal_direction
+from firsthand.studies.register_bench import Bench, Cell, visible_tokens
+from firsthand.studies.register_prompts import TrialText, draw_texts
+from firsthand.studies.register_runs import Ask, BlockRuns, Push, Reply
+from firsthand.trials.canonical import digest
+from firsthand.trials.design import BlockPlan, assign_kinds
+from firsthand.trials.freeze_log import log_event
+from firsthand.trials.randomness import stream
+from firsthand.vocabulary import Capability, Kind
+
+ASKED_FIRST = (Capability.IDENTIFICATION, Capability.DETECTION)
+
+
+@dataclass(frozen=True)
+class Impact:
+    """What a trial's intervention did to the output distribution, in nats of KL from the untouched run.
+
+    Attributes:
+        identification: KL at the identification answer.
+        detection: KL at the detection answer.
+        target: Mean KL that a flip of the state has on the same trial (impact control only).
+        dose: Solved dose of the control direction, in absolute units (impact control only).
+        matched: Whether the control's mean KL is within tolerance of the target's (true where nothing is matched).
+    """
+
+    identification: float = 0.0
+    detection: float = 0.0
+    target: float = float("nan")
+    dose: float = float("nan")
+    matched: bool = True
+
+
+@dataclass(frozen=True)
+class UnitTables:
+    """The finished tables of a unit and the evidence that was frozen."""
+
+    parts: dict[str, pd.DataFrame]
+    frozen: dict[str, Any]
+
+
+def run_unit(
+    bench: Bench, plan: BlockPlan, cell: Cell, unit: str, folder: Path, capabilities: Sequence[Capability]
+) -> UnitTables:
+    """Run one block at one cell.
+
+    Args:
+        bench: What is fixed for the run.
+        plan: The block.
+        cell: Layer and dose.
+        unit: Name of the unit in the trace and the log.
+        folder: The run's folder, for the freeze log.
+        capabilities: What is asked for; impact is measured and matched only where detection is among them.
+
+    Returns:
+        Tables for the trace, and the frozen evidence.
+
+    Raises:
+        EngineError: If an edit cannot be made exactly.
+    """
+    texts = draw_texts(bench.claim, plan, bench.carriers, bench.choices, bench.letters)
+    runs = BlockRuns(bench, cell, texts, plan.pre_states)
+    outputs = _visible_answers(runs, bench, plan)
+    evidence = [
+        {rendering: text.view(output, rendering == "anomalous", capabilities).as_json() for rendering in RENDERINGS}
+        for text, output in zip(texts, outputs, strict=True)
+    ]
+    public_hash = digest(evidence)
+    log_event(folder, unit, "frozen", public_hash)
+    kinds = assign_kinds(bench.claim.design.seed, plan, public_hash)
+    log_event(folder, unit, "assigned", public_hash)
+
+    block = _Block(bench, cell, plan, texts, outputs, kinds, runs)
+    measured = Capability.DETECTION in capabilities
+    impacts, pushes = block.match_impacts() if measured else ({}, {})
+    asked = [c for c in ASKED_FIRST if c in capabilities]
+    replies = {c: runs.ask([block.ask(slot, c, pushes.get(slot)) for slot in block.slots]) for c in asked}
+    answers = {c: block.answers(c, replies[c]) for c in asked}
+    if Capability.CONFIDENCE in capabilities:
+        answers[Capability.CONFIDENCE] = block.confidence(answers[Capability.IDENTIFICATION], pushes)
+    if measured:
+        impacts = block.measure_impacts(replies, impacts)
+    parts = {
+        "public": block.public_table(capabilities),
+        "sealed": block.sealed_table(unit, impacts),
+        "reports": block.report_table(answers),
+        "readings": block.reading_table(replies),
+    }
+    frozen = {"evidence": evidence, "subset": str(plan.subset), "index": plan.index, "kinds": [str(k) for k in plan.kinds]}
+    return UnitTables(parts, frozen)
+
+
+RENDERINGS = ("plain", "anomalous")
+
+
+def _visible_answers(runs: BlockRuns, bench: Bench, plan: BlockPlan) -> list[str]:
+    """Sample Y at temperature 1 among the two words offered, under the early edit, with a named stream."""
+    replies = runs.ask([Ask(slot, runs.firsts[slot]) for slot in range(len(runs.texts))])
+    draws = stream(bench.claim.design.seed, plan.subset, plan.index, "visible answer").random(len(runs.texts))
+    outputs = []
+    for text, reply, draw in zip(runs.texts, replies, draws, strict=True):
+        tokens = visible_tokens(bench.loaded, text)
+        assert tokens is not None, "prepare() keeps only visible tasks whose answers differ"
+        second = read_answers(reply.logprobs_V[None], [tokens])[0].probability
+        outputs.append(text.block.choice.options[int(draw < second)])
+    return outputs
+
+
+@dataclass(frozen=True)
+class _Block:
+    bench: Bench
+    cell: Cell
+    plan: BlockPlan
+    texts: Sequence[TrialText]
+    outputs: Sequence[str]
+    kinds: Sequence[Kind]
+    runs: BlockRuns
+
+    @property
+    def slots(self) -> range:
+        return range(len(self.texts))
+
+    def post_state(self, slot: int) -> int:
+        pre = self.plan.pre_states[slot]
+        return 1 - pre if self.kinds[slot] is Kind.TARGET else pre
+
+    def ask(self, slot: int, capability: Capability, push: Push | None, answer: int | None = None) -> Ask:
+        """The question as this trial's kind has it."""
+        kind = self.kinds[slot]
+        messages = self.texts[slot].report(capability, self.outputs[slot], kind is Kind.INPUT_CONTROL, answer)
+        rendered = self.runs.render(self.texts[slot], messages)
+        return Ask(slot, rendered, self.post_state(slot), kind in (Kind.TARGET, Kind.SHAM), push)
+
+    def plain(self, slot: int, capability: Capability, state: int, push: Push | None = None) -> Ask:
+        """The question as a baseline would have it, with a given state and possibly a push."""
+        messages = self.texts[slot].report(capability, self.outputs[slot], False)
+        return Ask(slot, self.runs.render(self.texts[slot], messages), state, False, push)
+
+    def answers(self, capability: Capability, replies: Sequence[Reply]) -> list[Answer]:
+        tokenizer = self.bench.loaded.tokenizer
+        pairs = []
+        for text in self.texts:
+            question = text.question(capability)
+            zero, one = (code_token(tokenizer, question.stem, code) for code in question.codes)
+            assert zero is not None
+            assert one is not None
+            pairs.append((zero, one))
+        return [
+            read_answers(reply.logprobs_V[None], [pair])[0] for reply, pair in zip(replies, pairs, strict=True)
+        ]
+
+    def confidence(self, states: Sequence[Answer], pushes: dict[int, Push]) -> list[Answer]:
+        """Confidence in each identification answer; where that was invalid, in the likelier code, and invalid itself."""
+        asks = [
+            self.ask(slot, Capability.CONFIDENCE, pushes.get(slot), int(states[slot].contrast > 0)) for slot in self.slots
+        ]
+        read = self.answers(Capability.CONFIDENCE, self.runs.ask(asks))
+        return [
+            a if s.answer is not None else Answer(None, a.probability, a.coverage, a.contrast, a.entropy)
+            for a, s in zip(read, states, strict=True)
+        ]
+
+    def mean_kl(self, asks: Sequence[Ask], references: Sequence[Reply]) -> NDArray[np.float64]:
+        """KL from the references of each ask's distribution, averaged over the questions asked first, by trial."""
+        replies = self.runs.ask(asks)
+        kl = [_kl(reference, reply) for reference, reply in zip(references, replies, strict=True)]
+        return np.asarray(kl, dtype=float).reshape(len(ASKED_FIRST), -1).mean(axis=0)
+
+    def match_impacts(self) -> tuple[dict[int, Impact], dict[int, Push]]:
+        """Solve the dose of each impact control: a direction of its own, as much change as a flip on the same trial."""
+        slots = [s for s in self.slots if self.kinds[s] is Kind.IMPACT_CONTROL]
+        if not slots:
+            return {}, {}
+        states = {s: self.plan.pre_states[s] for s in slots}
+        references = self.runs.ask([self.plain(s, c, states[s]) for c in ASKED_FIRST for s in slots])
+        target = self.mean_kl([self.plain(s, c, 1 - states[s]) for c in ASKED_FIRST for s in slots], references)
+        seed, subset, index = self.bench.claim.design.seed, self.plan.subset, self.plan.index
+        directions = {s: orthogonal_direction(self.bench.direction_H, "impact", seed, subset, index, s) for s in slots}
+
+        def impact(doses: NDArray[np.float64]) -> NDArray[np.float64]:
+            pushes = {s: Push(directions[s], float(dose)) for s, dose in zip(slots, doses, strict=True)}
+            return self.mean_kl([self.plain(s, c, states[s], pushes[s]) for c in ASKED_FIRST for s in slots], references)
+
+        start = np.full(len(slots), 2.0 * self.runs.amplitude)
+        match = match_impact(impact, target, start, self.bench.claim.analysis.impact_tolerance)
+        impacts = {
+            s: Impact(target=float(target[i]), dose=float(match.dose[i]), matched=bool(match.matched[i]))
+            for i, s in enumerate(slots)
+        }
+        return impacts, {s: Push(directions[s], float(match.dose[i])) for i, s in enumerate(slots)}
+
+    def measure_impacts(
+        self, replies: dict[Capability, list[Reply]], solved: dict[int, Impact]
+    ) -> dict[int, Impact]:
+        """KL of every trial's reports from the plain run with the pre-state; zero for a baseline by identity."""
+        touched = [s for s in self.slots if self.kinds[s] is not Kind.BASELINE]
+        impacts = {s: Impact() for s in self.slots}
+        references = self.runs.ask([self.plain(s, c, self.plan.pre_states[s]) for c in ASKED_FIRST for s in touched])
+        for i, slot in enumerate(touched):
+            first, second = (
+                _kl(references[i + k * len(touched)], replies[c][slot]) for k, c in enumerate(ASKED_FIRST)
+            )
+            known = solved.get(slot, Impact())
+            impacts[slot] = Impact(first, second, known.target, known.dose, known.matched)
+        return impacts
+
+    def public_table(self, capabilities: Sequence[Capability]) -> pd.DataFrame:
+        rows = []
+        for slot, text in enumerate(self.texts):
+            view = text.view(self.outputs[slot], self.kinds[slot] is Kind.INPUT_CONTROL, capabilities)
+            rows.append({"trial_id": text.trial_id, "subset": str(self.plan.subset), **view.clusters, "view": view.dumps()})
+        return pd.DataFrame(rows)
+
+    def sealed_table(self, unit: str, impacts: dict[int, Impact]) -> pd.DataFrame:
+        rows = []
+        for slot, text in enumerate(self.texts):
+            impact = impacts.get(slot, Impact(float("nan"), float("nan")))
+            rows.append(
+                {
+                    "trial_id": text.trial_id,
+                    "unit": unit,
+                    "subset": str(self.plan.subset),
+                    "kind": str(self.kinds[slot]),
+                    "pre_state": self.plan.pre_states[slot],
+                    "post_state": self.post_state(slot),
+                    "changed": int(self.kinds[slot] is Kind.TARGET),
+                    "layer": self.cell.layer,
+                    "dose": self.cell.dose,
+                    "amplitude": self.runs.amplitude,
+                    "impact_identification": impact.identification,
+                    "impact_detection": impact.detection,
+                    "impact_target": impact.target,
+                    "impact_dose": impact.dose,
+                    "impact_matched": impact.matched,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def report_table(self, answers: dict[Capability, list[Answer]]) -> pd.DataFrame:
+        rows = [
+            {
+                "trial_id": text.trial_id,
+                "capability": str(capability),
+                "answer": float("nan") if a.answer is None else float(a.answer),
+                "probability": a.probability,
+                "coverage": a.coverage,
+                "contrast": a.contrast,
+                "entropy": a.entropy,
+            }
+            for capability, read in answers.items()
+            for text, a in zip(self.texts, read, strict=True)
+        ]
+        return pd.DataFrame(rows)
+
+    def reading_table(self, replies: dict[Capability, list[Reply]]) -> pd.DataFrame:
+        rows = []
+        for slot, text in enumerate(self.texts):
+            row: dict[str, Any] = {
+                "trial_id": text.trial_id,
+                "site_early": self.runs.early[slot],
+                "site_late": self.runs.along(replies[Capability.IDENTIFICATION][slot].readings["site"]),
+            }
+            for capability, of in replies.items():
+                kept = [of[slot].readings[f"report:{layer}"].numpy() for layer in self.bench.read_layers]
+                row[f"residual_{capability}"] = np.concatenate(kept).astype(np.float32)
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+
+def _kl(reference: Reply, other: Reply) -> float:
+    return float(kl_divergence(reference.logprobs_V[None], other.logprobs_V[None])[0])
