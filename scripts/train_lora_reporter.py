@@ -1,11 +1,12 @@
 """Trains the LoRA reporter: a real positive control on SmolLM2 that reads the register and answers in fresh codes.
 
 The adapter sits on the attention projections above the edited layer. Every batch draws new codes, mappings, wordings,
-symbols, cues and states; training uses its own carriers and letters, so that an audit (other carriers, other letters) is a
-held-out test. Loss is the full-vocabulary cross-entropy of the right code. A part of the batches asks plainly "zero or one"
-in a short prompt: it teaches the reading before the look-up, without which the parity of the two is slow to be found.
+symbols, cues and states; training uses its own carriers and letters, so that an audit (other carriers, other letters)
+is a held-out test. Loss is the full-vocabulary cross-entropy of the right code. A part of the batches asks plainly
+"zero or one" in a short prompt: it teaches the reading before the look-up, without which the parity of the two is
+slow to be found.
 
-Run: python scripts/train_lora_reporter.py [--steps 400] [--out src/firsthand/organisms/adapters/smollm2-register]
+Run: python scripts/train_lora_reporter.py [--steps 260] [--out src/firsthand/organisms/adapters/smollm2-register]
 """
 
 import argparse
@@ -32,7 +33,7 @@ from firsthand.vocabulary import Capability, Kind, Subset
 
 LAYER, DOSE, SEED = 8, 0.6, 0
 TRAINING_LETTERS, HELD_OUT_LETTERS = "BCDFGHKLNPRTWX", "EJMOQSUVYZ"
-ROWS, WARM_UP, PLAIN_STEPS = 16, 20, 100
+ROWS, WARM_UP, PLAIN_STEPS, ENOUGH = 16, 20, 100, 0.995
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,9 @@ def claim_for(letters: str, seed: int) -> Claim:
 
 
 def example(bench: Bench, text: TrialText, pre: int, rng: np.random.Generator, plain: float, short: float) -> Example:
-    """One row; ``plain`` is the chance of the question "zero or one", ``short`` that of leaving the first exchange out."""
+    """One row; ``plain`` is the chance of the question "zero or one", ``short`` that of leaving the first exchange
+    out.
+    """
     tokenizer, post = bench.loaded.tokenizer, int(rng.integers(2))
     output = text.block.choice.options[int(rng.integers(2))]
     messages: list[Message] = text.report(Capability.IDENTIFICATION, output, bool(rng.random() < 0.2))
@@ -85,7 +88,9 @@ def examples(bench: Bench, start: int, rng: np.random.Generator, plain: float, s
     return rows
 
 
-def next_token_logits(model: torch.nn.Module, blocks: tuple[torch.nn.Module, ...], bench: Bench, rows: list[Example]) -> Tensor:
+def next_token_logits(
+    model: torch.nn.Module, blocks: tuple[torch.nn.Module, ...], bench: Bench, rows: list[Example]
+) -> Tensor:
     """Logits after each row's last token with the register written at its spans, ``[rows, vocabulary]``."""
     width = max(len(row.tokens) for row in rows)
     ids = torch.tensor([[*row.tokens, *([row.tokens[-1]] * (width - len(row.tokens)))] for row in rows])
@@ -104,7 +109,9 @@ def next_token_logits(model: torch.nn.Module, blocks: tuple[torch.nn.Module, ...
 
 
 @torch.no_grad()
-def accuracy(model: torch.nn.Module, blocks: tuple[torch.nn.Module, ...], bench: Bench, start: int, batches: int) -> tuple[float, float]:
+def accuracy(
+    model: torch.nn.Module, blocks: tuple[torch.nn.Module, ...], bench: Bench, start: int, batches: int
+) -> tuple[float, float]:
     """Share of right codes over the full vocabulary, and mean coverage, on blocks from ``start`` on."""
     rng, right, mass, n = np.random.default_rng(start), 0, 0.0, 0
     for b in range(batches):
@@ -127,14 +134,18 @@ def benches(loaded: LoadedModel) -> tuple[Bench, Bench]:
 
 
 def train(steps: int, out: Path, seed: int) -> None:
-    """Train, and save whenever the held-out accuracy is the best so far."""
+    """Train until codes and carriers that were never seen are answered rightly; keep the best."""
     torch.manual_seed(seed)
     loaded = load("smollm2")
     inside, outside = benches(loaded)
     blocks = inspect_model(loaded.model).blocks
     layers = list(range(LAYER + 1, len(blocks)))
     config = LoraConfig(
-        r=8, lora_alpha=16, lora_dropout=0.0, target_modules=["q_proj", "k_proj", "v_proj", "o_proj"], layers_to_transform=layers
+        r=8,
+        lora_alpha=16,
+        lora_dropout=0.0,
+        target_modules=["q_proj", "k_proj", "v_proj", "o_proj"],
+        layers_to_transform=layers,
     )
     model = get_peft_model(loaded.model, config)
     parameters = [p for p in model.parameters() if p.requires_grad]
@@ -159,6 +170,8 @@ def train(steps: int, out: Path, seed: int) -> None:
             if unseen[0] >= best:
                 best = unseen[0]
                 save(model, out, loaded, step, seen, unseen)
+            if best >= ENOUGH:
+                return
 
 
 def save(model: torch.nn.Module, out: Path, loaded: LoadedModel, step: int, seen: object, unseen: object) -> None:
@@ -181,7 +194,7 @@ def save(model: torch.nn.Module, out: Path, loaded: LoadedModel, step: int, seen
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--steps", type=int, default=260)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("src/firsthand/organisms/adapters/smollm2-register"))
     options = parser.parse_args()

@@ -47,3 +47,11 @@ def test_weights_made_on_the_fly_equal_kept_ones(monkeypatch: pytest.MonkeyPatch
     kept = resampled_totals(sums, 100, 3)
     monkeypatch.setattr("firsthand.analysis.bootstrap._KEPT_CELLS", 0)
     assert np.array_equal(kept, resampled_totals(sums, 100, 3))
+
+
+def test_the_jackknife_error_of_summed_influences_is_their_linearised_error() -> None:
+    influence = np.random.default_rng(5).normal(0, 0.01, 12)
+    influence -= influence.mean()
+    sums = ClusterSums({"i": influence}, Clusters({"block": np.arange(12)}, 200, 0))
+    found = sums.measure(lambda t: 0.7 + t["i"], span=(0.0, 1.0), n_trials=12)
+    assert found.parts[0].se == pytest.approx(np.sqrt(12 / 11 * np.sum(influence**2)))

@@ -112,3 +112,15 @@ def test_reasons_name_the_numbers_that_they_rest_on() -> None:
     result = judged(Capability.IDENTIFICATION, table(w, w.post, w.cue), public_observers(w, Capability.IDENTIFICATION))
     assert f"{result.score.value:.3f}" in result.reasons[0]
     assert all(any(letter.isdigit() for letter in reason) for reason in result.reasons)
+
+
+def test_leading_overall_but_not_on_target_trials_is_not_privileged() -> None:
+    evidence = identified(0.9, target=0.9, gap=0.3)
+    level_on_target = Joint({"strong": about(0.0, span=(-1.0, 1.0))})
+    assert verdict(replace(evidence, gap_target=level_on_target)) is not Verdict.PRIVILEGED
+
+
+def test_an_accuracy_that_may_still_be_high_forbids_no_access() -> None:
+    evidence = replace(identified(0.5, target=0.5, gap=-0.2), following=about(0.5))
+    assert verdict(evidence) is Verdict.NO_ACCESS
+    assert verdict(replace(evidence, accuracy=about(0.58, 0.06))) is Verdict.INSUFFICIENT

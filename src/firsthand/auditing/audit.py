@@ -1,7 +1,7 @@
 """The audit: from a frozen claim and a model to a run folder with a trace, verdicts and a report.
 
-Every step leaves its result in the run folder and takes up what is there, so that the same command after an interruption
-goes on where it stopped and ends with the same trace.
+Every step leaves its result in the run folder and takes up what is there, so that the same command after an
+interruption goes on where it stopped and ends with the same trace.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from firsthand.analysis import Profile
 from firsthand.auditing.evidence import Evidence, load_evidence
-from firsthand.auditing.judgement import Panel, ask_observers, judge_all
+from firsthand.auditing.judgement import OBSERVERS_FILE, Panel, ask_observers, judge_all, memory_path
 from firsthand.auditing.known_answers import judge_panel
 from firsthand.auditing.limits import limits_of
 from firsthand.auditing.samples import freeze_entries, trial_samples
@@ -20,7 +20,7 @@ from firsthand.claims import Bindings, Claim, FrozenClaim, read_frozen, write_fr
 from firsthand.engine import LoadedModel, load
 from firsthand.engine.scorer import TextScorer
 from firsthand.errors import ClaimError, ModelError
-from firsthand.observers import TextModel
+from firsthand.observers.remembered import RememberedModel
 from firsthand.progress import Progress, Silent
 from firsthand.report.document import (
     AuditDocument,
@@ -93,7 +93,8 @@ def audit(
     """Run an audit, or go on with one.
 
     Args:
-        claim: A frozen claim; a claim that is not frozen yet is frozen here, before anything is run, and the folder then
+        claim: A frozen claim; a claim that is not frozen yet is frozen here, before anything is run, and the folder
+        then
             holds it.
         model: The model that the claim names, if it is loaded already.
         folder: The run's folder; one folder holds one claim.
@@ -117,7 +118,7 @@ def audit(
     bench = prepare(loaded, plain)
     scores = run_selection(bench, folder / "selection", progress)
     cell = choose(bench, scores)
-    panel = _panel(plain, loaded, progress)
+    panel = _panel(plain, loaded, folder, progress)
     known = _trained_reporter(bench, panel, folder, progress)
     trace = run_confirmation(bench, cell, folder / "trace", progress, "confirmation blocks")
     verify_trace(trace.folder, plain.design.seed)
@@ -144,10 +145,12 @@ def _settle(folder: Path, frozen: FrozenClaim) -> None:
     read_frozen(path).refuse_if_changed(frozen.claim, frozen.bindings)
 
 
-def _panel(claim: Claim, loaded: LoadedModel, progress: Progress) -> Panel:
+def _panel(claim: Claim, loaded: LoadedModel, folder: Path, progress: Progress) -> Panel:
     """The claim's observers: the model itself without edits, and a sibling if one is installed."""
-    models: dict[str, TextModel] = {"third_person": TextScorer(loaded)}
+    models: dict[str, RememberedModel] = {}
     absent: dict[str, str] = {}
+    if "third_person" in claim.observers:
+        models["third_person"] = _remembered("third_person", loaded, folder)
     if "sibling" in claim.observers:
         name = SIBLINGS.get(claim.model)
         if name is None:
@@ -155,19 +158,25 @@ def _panel(claim: Claim, loaded: LoadedModel, progress: Progress) -> Panel:
         else:
             try:
                 progress.say(f"loading the sibling {name}")
-                models["sibling"] = TextScorer(load(name, device=loaded.device))
+                models["sibling"] = _remembered("sibling", load(name, device=loaded.device), folder)
             except ModelError as error:
                 absent["sibling"] = f"{error.problem} {error.remedy}"
-    return Panel(claim.observers, models, absent)
+    panel = Panel(claim.observers, models, absent)
+    identities = {name: model.identity for name, model in models.items()}
+    write_json(folder / OBSERVERS_FILE, {"present": list(panel.present), "absent": absent, "models": identities})
+    return panel
+
+
+def _remembered(name: str, loaded: LoadedModel, folder: Path) -> RememberedModel:
+    scorer = TextScorer(loaded)
+    return RememberedModel(name, memory_path(folder, name), scorer.identity, scorer)
 
 
 def _trained_reporter(bench: Bench, panel: Panel, folder: Path, progress: Progress) -> list[KnownAnswer]:
     reporter = shipped_reporter()
     if reporter is None or not reporter.fits(bench.loaded):
         return []
-    return [
-        judge_trained(reporter, bench.loaded, bench.claim, panel, folder / "known-answers" / "lora", progress)
-    ]
+    return [judge_trained(reporter, bench.loaded, bench.claim, panel, folder / "known-answers" / "lora", progress)]
 
 
 def _document(

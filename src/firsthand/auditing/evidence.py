@@ -1,7 +1,7 @@
 """From a stored trace to what analysis reads: views for observers, scored tables for judgement.
 
-This is the joint between the sealed and the public side. Observers receive the views that :func:`public_views` makes and
-nothing else; the truth meets their guesses only in the scored table.
+This is the joint between the sealed and the public side. Observers receive the views that :func:`public_views` makes
+and nothing else; the truth meets their guesses only in the scored table.
 """
 
 import json
@@ -61,18 +61,24 @@ def load_evidence(trace: Trace) -> Evidence:
     """
     trace.manifest()
 
-
     public, sealed, readings, reports = (trace.read(part) for part in ("public", "sealed", "readings", "reports"))
     for name, table in (("sealed", sealed), ("readings", readings)):
         if list(table["trial_id"]) != list(public["trial_id"]):
-            raise TraceError(f"The {name} part of {trace.folder} speaks of other trials.", "Run it again in a new folder.")
-    public = public.assign(parsed=[PublicView.from_json(json.loads(text)) for text in public["view"]])
+            raise TraceError(
+                f"The {name} part of {trace.folder} speaks of other trials.", "Run it again in a new folder."
+            )
+    public = public.assign(
+        parsed=pd.Series([PublicView.from_json(json.loads(text)) for text in public["view"]], dtype=object)
+    )
     by_capability = {}
-    for name, rows in reports.groupby("capability", sort=False):
+    for capability in dict.fromkeys(str(c) for c in reports["capability"]):
+        rows = reports[reports["capability"] == capability]
         aligned = rows.set_index("trial_id").reindex(public["trial_id"])
         if len(rows) != len(public) or aligned["coverage"].isna().any():
-            raise TraceError(f"Reports on {name} in {trace.folder} are incomplete.", "Run it again in a new folder.")
-        by_capability[Capability(str(name))] = aligned.reset_index()
+            raise TraceError(
+                f"Reports on {capability} in {trace.folder} are incomplete.", "Run it again in a new folder."
+            )
+        by_capability[Capability(capability)] = aligned.reset_index()
     return Evidence(public, sealed, readings, by_capability)
 
 
@@ -80,7 +86,8 @@ def rows_of(evidence: Evidence, capability: Capability) -> NDArray[np.int64]:
     """Rows that a capability can be judged on: all, but for confidence those whose identification answer was valid."""
     if capability is not Capability.CONFIDENCE:
         return np.arange(len(evidence.public))
-    return np.flatnonzero(evidence.reports[Capability.IDENTIFICATION]["answer"].notna().to_numpy())
+    valid = evidence.reports[Capability.IDENTIFICATION]["answer"].notna().to_numpy(dtype=bool)
+    return np.flatnonzero(valid).astype(np.int64)
 
 
 def truth_of(evidence: Evidence, capability: Capability) -> NDArray[np.int64]:
@@ -89,15 +96,16 @@ def truth_of(evidence: Evidence, capability: Capability) -> NDArray[np.int64]:
         return evidence.sealed["post_state"].to_numpy(dtype=np.int64)
     if capability is Capability.DETECTION:
         return evidence.sealed["changed"].to_numpy(dtype=np.int64)
-    answer = evidence.reports[Capability.IDENTIFICATION]["answer"].to_numpy()
-    return (answer == evidence.sealed["post_state"].to_numpy()).astype(np.int64)
+    answer = np.asarray(evidence.reports[Capability.IDENTIFICATION]["answer"], dtype=np.float64)
+    right = answer == np.asarray(evidence.sealed["post_state"], dtype=np.float64)
+    return np.asarray(right, dtype=np.int64)
 
 
 def public_views(evidence: Evidence, capability: Capability, with_output: bool) -> list[PublicView]:
     """What observers may see of each trial.
 
-    For confidence the state that was reported is public too: it was printed before confidence was asked for, and an observer
-    that could not see it would be too weak (agreement of report and cue foretells correctness).
+    For confidence the state that was reported is public too: it was printed before confidence was asked for, and an
+    observer that could not see it would be too weak (agreement of report and cue foretells correctness).
     """
     views = evidence.views if with_output else [view.without_output() for view in evidence.views]
     if capability is not Capability.CONFIDENCE:
@@ -153,7 +161,9 @@ def _input_hashes(evidence: Evidence, capability: Capability) -> list[str]:
     """What went into the forward pass, edit included: equal hashes are one measurement, not two."""
     edits = evidence.sealed[["post_state", "pre_state", "layer", "dose", "impact_dose"]].fillna(-1.0)
     return [
-        digest([[t.content for t in view.turns], view.output, view.questions[capability].text, [float(x) for x in edit]])
+        digest(
+            [[t.content for t in view.turns], view.output, view.questions[capability].text, [float(x) for x in edit]]
+        )
         for view, edit in zip(evidence.views, edits.to_numpy(), strict=True)
     ]
 

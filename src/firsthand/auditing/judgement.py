@@ -1,4 +1,6 @@
-"""From evidence to a profile: observers are asked once and their guesses stored, then every capability is judged apart."""
+"""From evidence to a profile: observers are asked once and their guesses stored, then every capability is judged
+apart.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +22,8 @@ from firsthand.auditing.evidence import (
     truth_of,
 )
 from firsthand.claims.claim import Claim
-from firsthand.observers import TextModel, make_observer, observe_all
+from firsthand.observers import BUILT_IN, TextModel, make_observer, observe_all
+from firsthand.observers.third_person import conversation
 from firsthand.progress import Progress, tracked
 from firsthand.trials.files import write_atomic
 from firsthand.trials.trace import to_parquet
@@ -28,6 +31,9 @@ from firsthand.vocabulary import Capability, Condition
 
 OUTPUT_MARK = " + Y"
 """What is added to an observer's name where it also saw the visible answer."""
+
+OBSERVERS_FILE = "observers.json"
+"""Which observers took part in a run, and what identifies their models."""
 
 Predictions = Mapping[str, ObserverPrediction]
 
@@ -52,12 +58,34 @@ class Panel:
         return tuple(name for name in self.names if name not in self.absent)
 
 
+def ask_models(
+    evidence: Evidence, panel: Panel, capabilities: Sequence[Capability], progress: Progress, stage: str
+) -> None:
+    """Put every question of the trace to the observers' models, block by block, so that their answers are remembered.
+
+    All questions of a block are asked together: they share their transcripts, which are then computed once.
+    """
+    if not panel.models:
+        return
+    views = {(c, shown): public_views(evidence, c, shown) for c in capabilities for shown in (False, True)}
+    usable = {c: set(rows_of(evidence, c).tolist()) for c in capabilities}
+    blocks = list(dict.fromkeys(evidence.blocks))
+    jobs = [(name, block) for name in panel.models if name in panel.present for block in blocks]
+    for name, block in tracked(jobs, stage, len(jobs), progress):
+        rows = [i for i, of in enumerate(evidence.blocks) if of == block]
+        asked = [(c, of[i]) for (c, _), of in views.items() for i in rows if i in usable[c]]
+        panel.models[name].contrasts(
+            [conversation(c, view) for c, view in asked], [view.questions[c].codes for c, view in asked]
+        )
+
+
 def ask_observers(
     evidence: Evidence, panel: Panel, capabilities: Sequence[Capability], folder: Path, progress: Progress, stage: str
 ) -> dict[Capability, Predictions]:
     """Ask every observer about every capability, with Y withheld and with Y shown.
 
-    Guesses are stored under ``folder`` as they are made, so that an interrupted run asks only for what is missing.
+    Guesses of built-in observers are stored under ``folder`` as they are made, so that an interrupted run asks only for
+    what is missing; a user's own observer is asked every time, since its code may have changed.
 
     Args:
         evidence: The trials.
@@ -70,6 +98,7 @@ def ask_observers(
     Returns:
         Predictions by capability and observer.
     """
+    ask_models(evidence, panel, capabilities, progress, f"{stage}: asking models")
     made = {name: make_observer(name, panel.models) for name in panel.present}
     jobs = [(c, name, shown) for c in capabilities for name in panel.present for shown in (False, True)]
     found: dict[Capability, dict[str, ObserverPrediction]] = {c: {} for c in capabilities}
@@ -77,7 +106,7 @@ def ask_observers(
         label = name + (OUTPUT_MARK if shown else "")
         path = folder / f"{capability}--{_file_name(name)}--{'shown' if shown else 'withheld'}.parquet"
         rows = rows_of(evidence, capability)
-        guessed = _stored(path, evidence, rows)
+        guessed = _stored(path, evidence, rows) if name in BUILT_IN else None
         if guessed is None:
             views = public_views(evidence, capability, with_output=shown)
             guessed = observe_all(
@@ -91,6 +120,11 @@ def ask_observers(
             write_atomic(path, to_parquet(pd.DataFrame({"trial_id": ids, "probability": guessed})))
         found[capability][label] = ObserverPrediction(sees_output=shown, probability=guessed)
     return dict(found)
+
+
+def memory_path(folder: Path, observer: str) -> Path:
+    """Where a run keeps the answers of an observer's model."""
+    return folder / "observations" / f"{_file_name(observer)}.answers.jsonl"
 
 
 def _stored(path: Path, evidence: Evidence, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:

@@ -1,7 +1,7 @@
 """Rescoring: a stored trace judged again, with further observers. A gap is provisional, versioned evidence.
 
-The trace is not run again and never changed. The new result is written beside the old ones as ``rescored/NNN.json``, with
-the digest of the trace and the observers that took part, so that two gaps can be told apart.
+The trace is not run again and never changed. The new result is written beside the old ones as ``rescored/NNN.json``,
+with the digest of the trace and the observers that took part, so that two gaps can be told apart.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ import numpy as np
 
 from firsthand.analysis import Profile
 from firsthand.auditing.evidence import load_evidence
-from firsthand.auditing.judgement import Panel, ask_observers, judge_all
+from firsthand.auditing.judgement import OBSERVERS_FILE, Panel, ask_observers, judge_all, memory_path
 from firsthand.auditing.known_answers import judge_panel
 from firsthand.claims import read_frozen
 from firsthand.errors import InstrumentError, ObserverError, TraceError
-from firsthand.observers import BUILT_IN
+from firsthand.observers.remembered import RememberedModel
 from firsthand.progress import Progress, Silent
-from firsthand.trials.files import write_json
+from firsthand.trials.files import read_json, write_json
 from firsthand.trials.trace import Trace
 from firsthand.trials.verify import verify_trace
 
@@ -61,11 +61,15 @@ def rescore(folder: str | Path, observers: Sequence[str], progress: Progress | N
     claim, trace = frozen.claim, Trace(folder / "trace")
     verify_trace(trace.folder, claim.design.seed)
     evidence = load_evidence(trace)
-    stored = tuple(name for name in claim.observers if _has_guesses(folder, name))
-    names = (*stored, *(name for name in observers if name not in stored))
-    if len(names) == len(stored) and not observers:
+    if not observers:
         raise ObserverError("No observer was named.", "Name at least one with --observer package.module:Class.")
-    panel = Panel(names, {name: _Stored(name) for name in ("third_person", "sibling")})
+    before = read_json(folder / OBSERVERS_FILE)
+    names = (*before["present"], *(name for name in observers if name not in before["present"]))
+    models = {
+        name: RememberedModel(name, memory_path(folder, name), identity, None)
+        for name, identity in before["models"].items()
+    }
+    panel = Panel(names, models)
     predictions = ask_observers(evidence, panel, claim.capabilities, folder / "observations", progress, "observers")
     failed = [item for item in judge_panel(evidence, claim, predictions) if not item.passed]
     if failed:
@@ -85,23 +89,6 @@ def rescore(folder: str | Path, observers: Sequence[str], progress: Progress | N
     return Rescored(path, profile)
 
 
-def _has_guesses(folder: Path, name: str) -> bool:
-    return name not in BUILT_IN or any((folder / "observations").glob(f"*--{name}--*.parquet"))
-
-
 def _next_version(folder: Path) -> int:
     versions = [int(path.stem) for path in (folder / "rescored").glob("[0-9][0-9][0-9].json")]
     return int(np.max(versions)) + 1 if versions else 1
-
-
-class _Stored:
-    """Stands for a model whose guesses are stored; asking it anew is refused."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def contrasts(self, conversations: object, codes: object) -> list[float]:
-        raise ObserverError(
-            f"The stored guesses of observer {self.name!r} are missing or belong to other trials.",
-            "Run the audit again; rescoring does not load models.",
-        )

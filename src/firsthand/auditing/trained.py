@@ -1,7 +1,7 @@
 """The trained reporter: a LoRA adapter on the same base model, judged on its own trials with held-out texts and codes.
 
-It is the strongest known answer: a real model that learned to report the register. It is run only where the audited model
-is the one that the adapter was trained on.
+It is the strongest known answer: a real model that learned to report the register. It is run only where the audited
+model is the one that the adapter was trained on.
 """
 
 from collections.abc import Mapping
@@ -10,9 +10,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from firsthand.auditing.evidence import load_evidence
+from firsthand.auditing.evidence import load_evidence, report_probe, site_reading
 from firsthand.auditing.judgement import Panel, ask_observers, judge_capability
-from firsthand.auditing.evidence import report_probe, site_reading
 from firsthand.claims.claim import Claim
 from firsthand.engine import LoadedModel, load_adapter
 from firsthand.progress import Progress

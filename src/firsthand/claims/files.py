@@ -47,7 +47,9 @@ def parse_claim(value: object, where: str) -> Claim:
         return Claim.model_validate(value)
     except ValidationError as error:
         lines = [f"  {'.'.join(map(str, e['loc'])) or 'claim'}: {e['msg']}" for e in error.errors()]
-        raise ClaimError(f"{where} is not a valid claim:\n" + "\n".join(lines) + "\n", "Correct these fields.") from error
+        raise ClaimError(
+            f"{where} is not a valid claim:\n" + "\n".join(lines) + "\n", "Correct these fields."
+        ) from error
 
 
 def read_claim(path: Path) -> Claim:

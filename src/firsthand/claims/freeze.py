@@ -1,7 +1,7 @@
 """Freezing: a claim bound to the model, tokenizer and package that it was written for.
 
-The hash is a SHA-256 over the canonical claim and its bindings. A run compares the claim it is given with the frozen one
-field by field and refuses to start if anything differs, naming what.
+The hash is a SHA-256 over the canonical claim and its bindings. A run compares the claim it is given with the frozen
+one field by field and refuses to start if anything differs, naming what.
 """
 
 import json
@@ -57,7 +57,8 @@ class FrozenClaim(BaseModel):
         """Compare with what is about to be run.
 
         Raises:
-            ClaimError: If the claim, the model, the tokenizer or the package differs; the message names every difference.
+            ClaimError: If the claim, the model, the tokenizer or the package differs; the message names every
+            difference.
         """
         self.check()
         before = {"claim": self.claim.model_dump(mode="json"), **self.bindings.model_dump()}

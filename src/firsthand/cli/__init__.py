@@ -1,0 +1,1 @@
+"""Thin commands; imported by nobody."""

@@ -1,15 +1,20 @@
 """Finds the parts of a decoder by looking at it, not by a list of names.
 
 Works on plain, nested (multimodal) and PEFT-wrapped models: the text configuration says how many blocks there are, and
-the one list of that many equal modules that lies on the path of the text decoder is the list of blocks.
+the one list of that many equal modules that lies on the path of the text decoder is the list of blocks. A pass over a
+few tokens then shows whether they are what they seem.
 """
 
 from dataclasses import dataclass
+from typing import Any, Final
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from firsthand.errors import EngineError
+
+_SIDE_TOWER_WORDS: Final = ("vision", "visual", "audio", "encoder")
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class Anatomy:
 
 
 def inspect_model(model: PreTrainedModel) -> Anatomy:
-    """Find the text decoder's blocks.
+    """Find the text decoder's blocks, and try them on six tokens.
 
     Args:
         model: Any causal language model of Transformers, plain or wrapped.
@@ -42,27 +47,112 @@ def inspect_model(model: PreTrainedModel) -> Anatomy:
         Its anatomy.
 
     Raises:
-        EngineError: If no list of blocks, or more than one, fits the configuration.
+        EngineError: If no list of blocks, or more than one, fits the configuration; if the model is not in evaluation
+            mode, does not run on tokens alone, puts virtual tokens before them, lets a token see later ones, or does
+            not run each block once with a residual stream between them.
     """
+    name = type(unwrapped(model)).__name__
     config = model.config.get_text_config(decoder=True)
-    depth = int(config.num_hidden_layers)
+    depth, width = getattr(config, "num_hidden_layers", None), getattr(config, "hidden_size", None)
+    if not isinstance(depth, int) or not isinstance(width, int):
+        raise EngineError(
+            f"The configuration of {name} does not give num_hidden_layers and hidden_size for its text decoder.",
+            "Use a decoder of Transformers.",
+        )
     found = [
-        (name, module)
-        for name, module in model.named_modules()
+        (path, module)
+        for path, module in model.named_modules()
         if isinstance(module, nn.ModuleList) and len(module) == depth and len({type(block) for block in module}) == 1
     ]
-    found = [(name, module) for name, module in found if not _is_side_tower(name)]
-    outermost = [(n, m) for n, m in found if not any(n != other and n.startswith(other + ".") for other, _ in found)]
+    found = [(path, module) for path, module in found if not _is_side_tower(path)]
+    outermost = [(p, m) for p, m in found if not any(p != other and p.startswith(other + ".") for other, _ in found)]
     if len(outermost) != 1:
-        names = ", ".join(name for name, _ in outermost) or "none"
+        paths = ", ".join(path for path, _ in outermost) or "none"
         raise EngineError(
-            f"The decoder's blocks could not be found in {type(model).__name__}: the configuration says {depth} blocks, "
-            f"and the lists of that length are: {names}.",
-            "Please report the model's class; a model must have exactly one list of equal blocks.",
+            f"The decoder's blocks could not be found in {name}: the configuration says {depth} blocks, and the "
+            f"lists of that many equal modules outside an encoder are: {paths}.",
+            "Use a model with exactly one such list; if this is a decoder of Transformers, please report its class.",
         )
     path, blocks = outermost[0]
-    return Anatomy(blocks=tuple(blocks), hidden_size=int(config.hidden_size), path=path)
+    anatomy = Anatomy(blocks=tuple(blocks), hidden_size=width, path=path)
+    refuse_training(model)
+    _refuse_virtual_tokens(model, name)
+    _refuse_by_trial(model, anatomy, name)
+    return anatomy
 
 
-def _is_side_tower(name: str) -> bool:
-    return any(word in part for part in name.split(".") for word in ("vision", "visual", "audio", "encoder"))
+def unwrapped(model: PreTrainedModel) -> nn.Module:
+    """The model inside a PEFT wrapper, or the model itself."""
+    base: nn.Module = model.get_base_model() if hasattr(model, "get_base_model") else model
+    return base
+
+
+def refuse_training(model: PreTrainedModel) -> None:
+    """Refuse a model in which dropout may be live.
+
+    Raises:
+        EngineError: If any module is in training mode.
+    """
+    if any(module.training for module in model.modules()):
+        raise EngineError(
+            f"{type(unwrapped(model)).__name__} is in training mode, so dropout would make runs random.",
+            "Call model.eval() first.",
+        )
+
+
+def _refuse_virtual_tokens(model: PreTrainedModel, name: str) -> None:
+    adapters = getattr(model, "peft_config", {})
+    if isinstance(adapters, dict) and any(getattr(a, "is_prompt_learning", False) for a in adapters.values()):
+        raise EngineError(
+            f"{name} carries a prompt-learning adapter, whose virtual tokens shift every position.",
+            "Use an adapter that changes weights (LoRA).",
+        )
+
+
+@torch.no_grad()
+def _refuse_by_trial(model: PreTrainedModel, anatomy: Anatomy, name: str) -> None:
+    """Run two rows of three tokens that differ after the first, and look at what comes out.
+
+    Each block must run once and return one residual stream, and what a decoder says after the first token must be the
+    same for both rows: rows of unequal length are padded on the right, which only a causal model cannot see.
+    """
+    size = int(model.config.get_text_config(decoder=True).vocab_size)
+    first, second, third = size // 2, size // 3, size // 5
+    ids_RT = torch.tensor([[first, second, third], [first, third, second]], device=model.device)
+    seen: list[tuple[int, str, tuple[int, ...] | None]] = []
+
+    def watch(layer: int, module: nn.Module, output: Any) -> None:
+        stream = output[0] if isinstance(output, tuple) else output
+        seen.append((layer, type(module).__name__, tuple(stream.shape) if isinstance(stream, Tensor) else None))
+
+    handles = [
+        block.register_forward_hook(lambda module, _, output, layer=layer: watch(layer, module, output))
+        for layer, block in enumerate(anatomy.blocks)
+    ]
+    try:
+        logits_RV = model(input_ids=ids_RT, use_cache=False).logits[:, 0].float()
+    except Exception as error:  # whatever it raises, this model cannot be run on tokens alone
+        raise EngineError(f"{name} does not run on token ids alone: {error}", "Use a text decoder.") from error
+    finally:
+        for handle in handles:
+            handle.remove()
+    if [layer for layer, _, _ in seen] != list(range(anatomy.n_layers)):
+        raise EngineError(
+            f"{name} does not run each of its {anatomy.n_layers} blocks ({anatomy.path}) exactly once, in order.",
+            "Use a model without shared, looped or skipped blocks.",
+        )
+    odd = {f"{block} returned {shape}" for _, block, shape in seen if shape != (*ids_RT.shape, anatomy.hidden_size)}
+    if odd:
+        raise EngineError(
+            f"{name} has no residual stream of [rows, tokens, hidden] between its blocks: {', '.join(sorted(odd))} for "
+            f"{(*ids_RT.shape, anatomy.hidden_size)}.",
+            "This architecture is not supported.",
+        )
+    if not bool(((logits_RV[0] - logits_RV[1]).abs() <= 1e-2 * logits_RV.abs().max()).all()):
+        raise EngineError(
+            f"{name} is not causal: what it says after a token depends on later tokens.", "Use a decoder with causal attention."
+        )
+
+
+def _is_side_tower(path: str) -> bool:
+    return any(word in part for part in path.split(".") for word in _SIDE_TOWER_WORDS)

@@ -6,6 +6,7 @@ the whole sequence of a row, prefix included.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 from torch import Tensor
 
@@ -15,6 +16,8 @@ from firsthand.errors import EngineError
 @dataclass(frozen=True)
 class Edit:
     """Adds one vector a row to ``resid_post[layer]`` at the given positions of that row.
+
+    Several edits may name the same place: they are added in the order given, in the precision of the residual stream.
 
     Attributes:
         layer: Block whose output is edited.
@@ -42,50 +45,71 @@ class Capture:
     positions: tuple[tuple[int, ...], ...]
 
 
-def check_plan(
-    edits: Sequence[Edit], captures: Sequence[Capture], rows: int, lengths: Sequence[int], start: int, hidden: int, depth: int
-) -> None:
-    """Refuse edits and readings that this run could not carry out exactly.
+@dataclass(frozen=True)
+class Extent:
+    """What a run computes, against which edits and readings are checked.
+
+    Attributes:
+        start: Absolute position of the first token of the run.
+        ends: For each row the first absolute position past its own tokens.
+        hidden: Width of the residual stream.
+        depth: Number of blocks.
+    """
+
+    start: int
+    ends: tuple[int, ...]
+    hidden: int
+    depth: int
+
+    @property
+    def rows(self) -> int:
+        """Rows in the batch."""
+        return len(self.ends)
+
+
+def check_plan(edits: Sequence[Edit], captures: Sequence[Capture], extent: Extent) -> None:
+    """Refuse edits and readings that a run could not carry out exactly.
 
     Args:
         edits: The run's edits.
         captures: The run's readings.
-        rows: Rows in the batch.
-        lengths: Absolute end of each row (first position past it).
-        start: Absolute position of the first token of the run.
-        hidden: Width of the residual stream.
-        depth: Number of blocks.
+        extent: What the run computes.
 
     Raises:
-        EngineError: If a layer or position is out of range, rows do not match, or a delta has another shape or is not
-            finite.
+        EngineError: If a layer or position is out of range, a position is named twice in one edit or is no whole
+            number, rows do not match, or a delta has another shape or is not finite.
     """
-    for item in (*edits, *captures):
-        what = "Edit" if isinstance(item, Edit) else f"Capture '{item.name}'"
-        if not 0 <= item.layer < depth:
-            raise EngineError(
-                f"{what} names layer {item.layer}, but the model has layers 0 to {depth - 1}.", "Choose a layer in range."
-            )
-        if len(item.positions) != rows:
-            raise EngineError(
-                f"{what} gives positions for {len(item.positions)} rows, the batch has {rows}.", "Give one tuple a row."
-            )
-        for row, (positions, end) in enumerate(zip(item.positions, lengths, strict=True)):
-            bad = [p for p in positions if not start <= p < end]
-            if bad or len(set(positions)) != len(positions):
-                raise EngineError(
-                    f"{what}, row {row}: positions {list(positions)} are not distinct positions of the tokens "
-                    f"{start} to {end - 1} that this run computes.",
-                    "Give absolute positions inside the part of the sequence that is being run.",
-                )
-    for capture in captures:
-        if not all(capture.positions):
-            raise EngineError(f"Capture '{capture.name}' has a row without positions.", "Name at least one for each row.")
     for edit in edits:
-        if tuple(edit.delta_RH.shape) != (rows, hidden):
+        what = f"An edit at layer {edit.layer}"
+        _check_places(what, edit.layer, edit.positions, extent)
+        if tuple(edit.delta_RH.shape) != (extent.rows, extent.hidden):
             raise EngineError(
-                f"An edit at layer {edit.layer} has shape {list(edit.delta_RH.shape)}, needed is {[rows, hidden]}.",
+                f"{what} has shape {list(edit.delta_RH.shape)}, needed is {[extent.rows, extent.hidden]}.",
                 "Give one vector of the residual stream's width for each row.",
             )
         if not bool(edit.delta_RH.isfinite().all()):
-            raise EngineError(f"An edit at layer {edit.layer} is not finite.", "Check the direction and the dose.")
+            raise EngineError(f"{what} is not finite.", "Check the direction and the dose.")
+    for capture in captures:
+        what = f"Capture '{capture.name}'"
+        _check_places(what, capture.layer, capture.positions, extent)
+        if not all(capture.positions):
+            raise EngineError(f"{what} has a row without positions.", "Name at least one for each row.")
+
+
+def _check_places(what: str, layer: int, positions: Sequence[Sequence[int]], extent: Extent) -> None:
+    if not (isinstance(layer, Integral) and 0 <= layer < extent.depth):
+        raise EngineError(
+            f"{what}: there is no layer {layer}, the model has layers 0 to {extent.depth - 1}.", "Choose a layer in range."
+        )
+    if len(positions) != extent.rows:
+        raise EngineError(
+            f"{what} gives positions for {len(positions)} rows, the batch has {extent.rows}.", "Give one tuple a row."
+        )
+    for row, (places, end) in enumerate(zip(positions, extent.ends, strict=True)):
+        whole = all(isinstance(p, Integral) for p in places)
+        if not whole or not all(extent.start <= p < end for p in places) or len(set(places)) != len(places):
+            raise EngineError(
+                f"{what}, row {row}: positions {list(places)} are not distinct positions of the tokens "
+                f"{extent.start} to {end - 1} that this run computes.",
+                "Give absolute positions inside the part of the sequence that is being run.",
+            )

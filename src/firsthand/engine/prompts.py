@@ -1,8 +1,9 @@
 """From turns of text to tokens, with exact places for edits.
 
 A conversation ends in an open assistant turn whose beginning (the *stem*) the model continues. Text is rendered by the
-model's own chat template, or plainly for a model that has none, and tokenised without adding special tokens a second time.
-Places are given as markers in the text and found again through the tokenizer's offsets; each is decoded back to prove it.
+model's own chat template, or plainly for a model that has none, and tokenised without adding special tokens a second
+time. Places are given as markers in the text and found again through the tokenizer's offsets; each is decoded back to
+prove it.
 """
 
 from collections.abc import Sequence
@@ -75,7 +76,7 @@ def _to_text(tokenizer: PreTrainedTokenizerBase, messages: Sequence[Message]) ->
     chat = [{"role": role, "content": content} for role, content in messages]
     try:
         text = tokenizer.apply_chat_template(chat, tokenize=False, continue_final_message=True)
-    except Exception as error:  # noqa: BLE001 - templates raise their own errors, of any class, for a role they lack
+    except Exception as error:
         if messages[0][0] != "system":
             raise EngineError(f"The model's chat template failed: {error}.", "Use a model with a working template.") from error
         system, (role, content), *rest = messages

@@ -1,7 +1,7 @@
 """Exact readout: the probability of each answer over the full vocabulary, instead of samples.
 
-What falls short of the valid answers' mass is *invalid*, never "no". Answers are validated in their context first: a code
-must be one token after its stem, leave the stem's own tokens unchanged, and share its token with no other code.
+What falls short of the valid answers' mass is *invalid*, never "no". Answers are validated in their context first: a
+code must be one token after its stem, leave the stem's own tokens unchanged, and share its token with no other code.
 """
 
 from collections.abc import Sequence

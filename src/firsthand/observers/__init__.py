@@ -1,7 +1,7 @@
 """Everything that may see public evidence only.
 
-The wall is real: nothing here imports the engine, sealed state or a study, and what an observer is given has no field for
-the private state.
+The wall is real: nothing here imports the engine, sealed state or a study, and what an observer is given has no field
+for the private state.
 """
 
 from firsthand.observers.base import Observer, Past, TextModel

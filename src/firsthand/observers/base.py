@@ -1,9 +1,9 @@
 """What an observer is: something that guesses the truth from public evidence alone.
 
-An observer gets :class:`~firsthand.trials.public.PublicView` objects, which have no field for the private state, the kind of
-trial or the edit. It may be fitted on *other* blocks' truth (cross-fitting, see :mod:`firsthand.observers.scoring`), as an
-outsider who has watched the system before could be. Add one of your own by writing a class with this one method and naming
-it as ``package.module:Class``.
+An observer gets :class:`~firsthand.trials.public.PublicView` objects, which have no field for the private state, the
+kind of trial or the edit. It may be fitted on *other* blocks' truth (cross-fitting, see
+:mod:`firsthand.observers.scoring`), as an outsider who has watched the system before could be. Add one of your own by
+writing a class with this one method and naming it as ``package.module:Class``.
 """
 
 from collections.abc import Sequence
@@ -53,5 +53,5 @@ class TextModel(Protocol):
     name: str
 
     def contrasts(self, conversations: Sequence[Sequence[Message]], codes: Sequence[tuple[str, str]]) -> list[float]:
-        """log P(code of class 1) - log P(code of class 0) after each conversation's open assistant turn."""
+        """Log P(code of class 1) - log P(code of class 0) after each conversation's open assistant turn."""
         ...

@@ -19,7 +19,9 @@ def matrix(views: Sequence[PublicView]) -> NDArray[np.float64]:
     The products let a linear model use agreements, such as "the answer given is the one that the cue names".
     """
     names = sorted({name for view in views for name in numbers(view)})
-    plain = np.array([[2.0 * numbers(v).get(n, 0.0) - 1.0 for n in names] for v in views]).reshape(len(views), len(names))
+    plain = np.array([[2.0 * numbers(v).get(n, 0.0) - 1.0 for n in names] for v in views]).reshape(
+        len(views), len(names)
+    )
     pairs = [plain[:, i] * plain[:, j] for i in range(len(names)) for j in range(i + 1, len(names))]
     return np.column_stack([plain, *pairs]) if names else np.zeros((len(views), 1))
 

@@ -16,15 +16,15 @@ def make_observer(name: str, models: Mapping[str, TextModel]) -> Observer:
     """The observer of that name.
 
     Args:
-        name: One of :data:`BUILT_IN`, or ``package.module:Class`` for a class with an ``observe`` method and a ``name``.
+        name: One of :data:`BUILT_IN`, or ``package.module:Class`` for an observer class of your own.
         models: Text-only models by observer name (``third_person``, ``sibling``).
 
     Returns:
         A new observer.
 
     Raises:
-        ObserverError: If the name is unknown, the class cannot be loaded or is no observer, or the observer needs a model
-            that is not there.
+        ObserverError: If the name is unknown, the class cannot be loaded or is no observer, or the observer needs
+            a model that is not there.
     """
     if name == "table":
         return TableObserver()
@@ -36,7 +36,8 @@ def make_observer(name: str, models: Mapping[str, TextModel]) -> Observer:
         return ThirdPersonObserver(models[name], name)
     if ":" not in name:
         raise ObserverError(
-            f"There is no observer {name!r}.", f"Use one of {', '.join(BUILT_IN)}, or package.module:Class for your own."
+            f"There is no observer {name!r}.",
+            f"Use one of {', '.join(BUILT_IN)}, or package.module:Class for your own.",
         )
     return _load(name)
 

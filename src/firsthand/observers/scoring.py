@@ -52,10 +52,10 @@ def observe_all(
     fold = fold_of_groups(groups)
     guessed = np.full(len(views), np.nan)
     for k in sorted(set(fold.tolist())):
-        test, train = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
+        test, train = np.flatnonzero(fold == k).tolist(), np.flatnonzero(fold != k).tolist()
         past = Past([views[i] for i in train], truth[train])
         try:
-            answer = np.asarray(observer.observe(capability, past, [views[i] for i in test]), dtype=float)
+            answer = np.asarray(observer.observe(capability, past, [views[i] for i in test]), dtype=np.float64)
         except Exception as error:
             raise ObserverError(
                 f"Observer {observer.name!r} failed on {capability}: {type(error).__name__}: {error}",
@@ -63,7 +63,7 @@ def observe_all(
             ) from error
         if answer.shape != (len(test),) or not np.isfinite(answer).all() or answer.min() < 0 or answer.max() > 1:
             raise ObserverError(
-                f"Observer {observer.name!r} must return one probability between 0 and 1 for each of {len(test)} trials.",
+                f"Observer {observer.name!r} must return one probability from 0 to 1 for each of {len(test)} trials.",
                 "Mend its observe() method.",
             )
         guessed[test] = answer

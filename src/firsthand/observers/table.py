@@ -1,6 +1,7 @@
 """A tabular observer: counts how often the truth was 1 for each combination of public numbers.
 
-With Y withheld it is the input-only observer of the introspection triangle, with Y shown its input-plus-output observer.
+With Y withheld it is the input-only observer of the introspection triangle, with Y shown its input-plus-output
+observer.
 """
 
 from collections import defaultdict

@@ -24,7 +24,9 @@ class TextClassifier:
 
         if len(set(past.truth.tolist())) < 2:
             return np.full(len(views), float(np.mean(past.truth)))
-        words = TfidfVectorizer(ngram_range=(1, 2), min_df=3, sublinear_tf=True, token_pattern=r"\S+")
+        words = TfidfVectorizer(
+            ngram_range=(1, 2), min_df=3, sublinear_tf=True, analyzer="word", tokenizer=str.split, token_pattern=None
+        )
         past_words = words.fit_transform([text(v) for v in past.views])
         both = matrix([*past.views, *views])
         train = hstack([past_words, csr_matrix(both[: len(past.views)])]).tocsr()

@@ -1,8 +1,8 @@
 """A language model as observer: it reads the transcript, quoted, and is asked about *that* assistant.
 
-The same model without the edit is the closest outsider there is; a sibling model is the next. The model's own preference is
-not taken at face value (a letter bias would make it a weak observer): it enters a logistic regression beside the public
-numbers, fitted on other blocks, so that whatever the model can infer is used as well as possible.
+The same model without the edit is the closest outsider there is; a sibling model is the next. The model's own
+preference is not taken at face value (a letter bias would make it a weak observer): it enters a logistic regression
+beside the public numbers, fitted on other blocks, so that whatever the model can infer is used as well as possible.
 """
 
 import json
@@ -47,7 +47,11 @@ class ThirdPersonObserver:
 
     def _contrasts(self, capability: Capability, views: Sequence[PublicView]) -> list[float]:
         conversations = [tuple(conversation(capability, view)) for view in views]
-        new = {c: view.questions[capability].codes for c, view in zip(conversations, views, strict=True) if c not in self._known}
+        new = {
+            c: view.questions[capability].codes
+            for c, view in zip(conversations, views, strict=True)
+            if c not in self._known
+        }
         if new:
             self._known.update(zip(new, self.model.contrasts(list(new), list(new.values())), strict=True))
         return [self._known[c] for c in conversations]
@@ -55,11 +59,14 @@ class ThirdPersonObserver:
 
 def conversation(capability: Capability, view: PublicView) -> list[Message]:
     """The conversation in which an observer model is asked; every turn of the transcript is quoted as JSON text."""
-    lines = [
-        f"{_SPEAKER[turn.role]}: {json.dumps(turn.content, ensure_ascii=False) if turn.content is not None else '(hidden)'}"
-        for turn in view.turns
-    ]
     question = view.questions[capability]
-    body = "\n".join(lines)
-    ask = f"Here is a conversation of a person with another assistant.\n{body}\nJudge that assistant's register. {question.text}"
+    body = "\n".join(f"{_SPEAKER[turn.role]}: {_quoted(turn.content)}" for turn in view.turns)
+    ask = (
+        f"Here is a conversation of a person with another assistant.\n{body}\n"
+        f"Judge that assistant's register. {question.text}"
+    )
     return [("system", "Answer briefly."), ("user", ask), ("assistant", question.stem)]
+
+
+def _quoted(content: str | None) -> str:
+    return "(hidden)" if content is None else json.dumps(content, ensure_ascii=False)

@@ -1,11 +1,11 @@
 """Reporters whose answer is known in advance: the instrument is tested on them before it may judge a model.
 
-An organism answers on the same trials as the model and is judged by the same path. It gets the public numbers and, like a
-sensor wired to the site, readings of the activations; it never gets the state itself. One organism a file.
+An organism answers on the same trials as the model and is judged by the same path. It gets the public numbers and,
+like a sensor wired to the site, readings of the activations; it never gets the state itself. One organism a file.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class Organism(Protocol):
 
     name: str
     description: str
-    expected: dict[Capability, Verdict]
+    expected: ClassVar[dict[Capability, Verdict]]
 
     def report(self, capability: Capability, sensors: Sensors) -> Answers:
         """Answer a capability on all trials."""

@@ -1,5 +1,7 @@
 """The constant: it answers no and has nothing behind it. It checks class balance and scoring."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from firsthand.organisms.base import GAIN, Answers, Sensors
@@ -11,7 +13,10 @@ class Constant:
 
     name = "constant"
     description = "Always gives the same answer, with no access to anything."
-    expected = {Capability.IDENTIFICATION: Verdict.INSUFFICIENT, Capability.DETECTION: Verdict.INSUFFICIENT}  # noqa: RUF012
+    expected: ClassVar[dict[Capability, Verdict]] = {
+        Capability.IDENTIFICATION: Verdict.INSUFFICIENT,
+        Capability.DETECTION: Verdict.INSUFFICIENT,
+    }
 
     def report(self, capability: Capability, sensors: Sensors) -> Answers:
         """The same answer on every trial."""

@@ -1,5 +1,7 @@
 """The denier: it has access and says no."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from firsthand.organisms.base import GAIN, Answers, Sensors
@@ -12,7 +14,7 @@ class Denier:
 
     name = "denier"
     description = "Reads the site like the wire, and always answers no."
-    expected = {Capability.DETECTION: Verdict.AVAILABLE_NOT_REPORTED}  # noqa: RUF012
+    expected: ClassVar[dict[Capability, Verdict]] = {Capability.DETECTION: Verdict.AVAILABLE_NOT_REPORTED}
 
     def report(self, capability: Capability, sensors: Sensors) -> Answers:
         """A constant answer, with the wire's reading behind it."""

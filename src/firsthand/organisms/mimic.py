@@ -1,5 +1,7 @@
 """The surface mimic: it sounds competent and knows only what everybody can see."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from firsthand.organisms.base import GAIN, Answers, Sensors
@@ -18,7 +20,7 @@ class Mimic:
 
     name = "mimic"
     description = "Repeats the public cue."
-    expected = {Capability.IDENTIFICATION: Verdict.PUBLIC_INFERENCE}  # noqa: RUF012
+    expected: ClassVar[dict[Capability, Verdict]] = {Capability.IDENTIFICATION: Verdict.PUBLIC_INFERENCE}
 
     def __init__(self, matching: float | None = None, seed: int = 0) -> None:
         self.matching = matching

@@ -1,5 +1,7 @@
 """The smoke alarm: it senses that something happened, not what."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from firsthand.organisms.base import GAIN, Answers, Sensors
@@ -15,7 +17,7 @@ class SmokeAlarm:
 
     name = "smoke alarm"
     description = "Sounds at any disturbance, whatever its cause."
-    expected = {Capability.DETECTION: Verdict.ANOMALY_ONLY}  # noqa: RUF012
+    expected: ClassVar[dict[Capability, Verdict]] = {Capability.DETECTION: Verdict.ANOMALY_ONLY}
 
     def __init__(self, threshold: float = 1e-5) -> None:
         self.threshold = threshold

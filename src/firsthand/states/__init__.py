@@ -1,0 +1,1 @@
+"""Private referents: what a report would have to read."""

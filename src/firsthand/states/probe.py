@@ -46,7 +46,9 @@ def cross_fitted_reading(
     for train, test in GroupKFold(min(folds, distinct)).split(residual_TH, truth, names):
         if len(set(truth[train].tolist())) < 2:
             continue
-        inner = GroupKFold(min(3, len(set(names[train].tolist())))).split(residual_TH[train], truth[train], names[train])
+        inner = GroupKFold(min(3, len(set(names[train].tolist())))).split(
+            residual_TH[train], truth[train], names[train]
+        )
         tuned = LogisticRegressionCV(
             Cs=list(STRENGTHS), cv=list(inner), max_iter=2000, class_weight="balanced", scoring="balanced_accuracy"
         )

@@ -1,8 +1,8 @@
 """The register bit: a private state that is the sign of one direction, written where a register is shown.
 
-State one adds ``+dose`` residual norms of a fixed random unit direction to the residual stream at the register's tokens,
-state zero the same with a minus sign. The direction is named by a seed and made without torch, so that it is the same on
-every machine and for every version.
+State one adds ``+dose`` residual norms of a fixed random unit direction to the residual stream at the register's
+tokens, state zero the same with a minus sign. The direction is named by a seed and made without torch, so that it is
+the same on every machine and for every version.
 """
 
 import numpy as np

@@ -1,0 +1,1 @@
+"""One file a protocol: builds trials, runs the engine, leaves a trace."""

@@ -1,9 +1,11 @@
-"""The hidden coin on a real model: can it report a bit that was put into its activations after public evidence was frozen?
+"""The hidden coin on a real model: can it report a bit that was put into its activations after public evidence was
+frozen?
 
 The protocol of the introspection triangle, carried over point by point (seed: "A report needs a private referent"): a
 private bit with a 72% public cue and a visible answer that may leak it, covert flips, sham, input and impact controls,
-opaque codes re-drawn for each block. Selection blocks choose layer and dose; confirmation blocks, with other texts, codes
-and states, judge. Adding a study means writing a file like this one: it builds units and a trace, and nothing else.
+opaque codes re-drawn for each block. Selection blocks choose layer and dose; confirmation blocks, with other texts,
+codes and states, judge. Adding a study means writing a file like this one: it builds units and a trace, and nothing
+else.
 """
 
 from collections.abc import Sequence
@@ -63,9 +65,10 @@ def run_selection(bench: Bench, folder: Path, progress: Progress) -> list[CellSc
         for cell in cells
         for index in range(design.selection_blocks)
     ]
-    units = []
-    for cell, plan in tracked(jobs, "choosing layer and dose", len(jobs), progress):
-        units.append(_run(bench, trace, plan, cell, f"{plan.name}.{cell.name}", (Capability.IDENTIFICATION,)))
+    units = [
+        _run(bench, trace, plan, cell, f"{plan.name}.{cell.name}", (Capability.IDENTIFICATION,))
+        for cell, plan in tracked(jobs, "choosing layer and dose", len(jobs), progress)
+    ]
     trace.finish(units, {"subset": "selection"})
     return [
         _score(trace, cell, [unit for unit, (c, _) in zip(units, jobs, strict=True) if c == cell]) for cell in cells
@@ -95,16 +98,15 @@ def run_confirmation(bench: Bench, cell: Cell, folder: Path, progress: Progress,
     """
     design, trace = bench.claim.design, Trace(folder)
     plans = [plan_block(design.seed, Subset.CONFIRMATION, index) for index in range(design.confirmation_blocks)]
-    units = []
-    for plan in tracked(plans, stage, len(plans), progress):
-        units.append(_run(bench, trace, plan, cell, f"{plan.name}.{cell.name}", bench.claim.capabilities))
+    units = [
+        _run(bench, trace, plan, cell, f"{plan.name}.{cell.name}", bench.claim.capabilities)
+        for plan in tracked(plans, stage, len(plans), progress)
+    ]
     trace.finish(units, {"subset": "confirmation", "layer": cell.layer, "dose": cell.dose})
     return trace
 
 
-def _run(
-    bench: Bench, trace: Trace, plan: BlockPlan, cell: Cell, unit: str, capabilities: Sequence[Capability]
-) -> str:
+def _run(bench: Bench, trace: Trace, plan: BlockPlan, cell: Cell, unit: str, capabilities: Sequence[Capability]) -> str:
     if not trace.unit_done(unit):
         tables = run_unit(bench, plan, cell, unit, trace.folder, capabilities)
         trace.write_unit(unit, tables.parts, tables.frozen)

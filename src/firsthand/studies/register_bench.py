@@ -1,7 +1,8 @@
-"""What every unit of the register study shares: the model, the direction, its scale, and the text that the model can take.
+"""What every unit of the register study shares: the model, the direction, its scale, and the text that the model can
+take.
 
-The dose is in units of the mean residual norm at the register's own tokens, measured once without any edit on fixed texts,
-so the same claim means the same thing for models whose residual streams differ by orders of magnitude.
+The dose is in units of the mean residual norm at the register's own tokens, measured once without any edit on fixed
+texts, so the same claim means the same thing for models whose residual streams differ by orders of magnitude.
 """
 
 from collections.abc import Sequence
@@ -66,7 +67,11 @@ class Bench:
 
     def cells(self) -> list[Cell]:
         """The grid of the claim, in order."""
-        return [Cell(layer, dose) for layer in candidate_layers(self.claim, self.anatomy.n_layers) for dose in self.claim.state.doses]
+        return [
+            Cell(layer, dose)
+            for layer in candidate_layers(self.claim, self.anatomy.n_layers)
+            for dose in self.claim.state.doses
+        ]
 
     def amplitude(self, cell: Cell) -> float:
         """Norm of what is added, in absolute units of the residual stream."""
@@ -83,8 +88,8 @@ def candidate_layers(claim: Claim, depth: int) -> list[int]:
     bad = [layer for layer in layers if not 0 <= layer < depth - 1]
     if bad:
         raise ClaimError(
-            f"state.layers names {', '.join(map(str, bad))}, but a register can be written at layers 0 to {depth - 2} of "
-            f"this model ({depth} blocks; an edit of the last block's output could reach no later token).",
+            f"state.layers names {', '.join(map(str, bad))}, but a register can be written at layers 0 to {depth - 2} "
+            f"of this model ({depth} blocks; an edit of the last block's output could reach no later token).",
             "Correct state.layers in the claim, then freeze it again.",
         )
     return layers
@@ -161,7 +166,9 @@ def _measure_scales(bench: Bench, layers: Sequence[int]) -> dict[int, float]:
         for text in texts[:4]:
             rendered = render_report(bench.loaded.tokenizer, text, text.first())
             captures = [
-                Capture(f"{layer}:{position}", layer, ((position,),)) for layer in layers for position in rendered.spans[0]
+                Capture(f"{layer}:{position}", layer, ((position,),))
+                for layer in layers
+                for position in rendered.spans[0]
             ]
             _, readings = run_prefix(bench.loaded.model, bench.anatomy, [rendered.tokens], (), captures)
             for name, reading in readings.items():

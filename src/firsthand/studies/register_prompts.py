@@ -1,7 +1,8 @@
 """The visible side of the register study: every text of a block, before anything hidden is decided.
 
-A trial's conversation has two or three exchanges. In the first the register is shown (the *early* span), a public cue names
-its pre-state, and the model picks one of two words: the visible answer Y. In the second the register is shown again (the
+A trial's conversation has two or three exchanges. In the first the register is shown (the *early* span), a public cue
+names its pre-state, and the model picks one of two words: the visible answer Y. In the second the register is shown
+again (the
 *late* span) and a report is asked for. A confidence report follows an identification report in a third.
 """
 

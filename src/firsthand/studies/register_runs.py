@@ -1,8 +1,9 @@
 """Asks questions of a block of trials: shared prefixes with the early edit, continuations with the late one.
 
-This is the only place of the study that touches activations. A question is an :class:`Ask`; all asks of a call run together.
-The late span is written by one of two edits, *base* (what the register held) and *overwrite* (what the intervention path
-writes); a sham goes through the overwrite path and writes the same value, so its sums are the same to the bit.
+This is the only place of the study that touches activations. A question is an :class:`Ask`; all asks of a call run
+together. The late span is written by one of two edits, *base* (what the register held) and *overwrite* (what the
+intervention path writes); a sham goes through the overwrite path and writes the same value, so its sums are the same
+to the bit.
 """
 
 from collections.abc import Sequence
@@ -77,12 +78,13 @@ class BlockRuns:
 
     def _shared_length(self, slot: int) -> int:
         text = self.texts[slot]
-        variants = [self.firsts[slot].tokens]
-        for option in text.block.choice.options:
-            for capability in (Capability.IDENTIFICATION, Capability.DETECTION):
-                for anomalous in (False, True):
-                    variants.append(self.render(text, text.report(capability, option, anomalous)).tokens)
-        length = common_prefix_length(variants)
+        reports = [
+            self.render(text, text.report(capability, option, anomalous)).tokens
+            for option in text.block.choice.options
+            for capability in (Capability.IDENTIFICATION, Capability.DETECTION)
+            for anomalous in (False, True)
+        ]
+        length = common_prefix_length([self.firsts[slot].tokens, *reports])
         if length <= max(self.firsts[slot].spans[0]):
             raise EngineError(
                 f"Trial {text.trial_id}: its conversations part before the end of the register's early span.",
@@ -118,8 +120,7 @@ class BlockRuns:
         replies: dict[int, Reply] = {}
         for prefix in {id(self.places[a.slot][0]): self.places[a.slot][0] for a in asks}.values():
             members = [i for i, a in enumerate(asks) if self.places[a.slot][0] is prefix]
-            for index, reply in zip(members, self._run(prefix, [asks[i] for i in members]), strict=True):
-                replies[index] = reply
+            replies.update(zip(members, self._run(prefix, [asks[i] for i in members]), strict=True))
         return [replies[i] for i in range(len(asks))]
 
     def _run(self, prefix: Prefix, asks: Sequence[Ask]) -> list[Reply]:

@@ -1,8 +1,9 @@
 """The words of the register study, as data: carriers, questions, anomalies and answer stems.
 
 A *carrier* is the visible text around the register. ``TRAINING`` carriers are for reporters that are trained (so that a
-trained reporter is judged on carriers that it never saw); ``STUDY`` carriers are for audits. Wherever a state is named in
-public text it is called "zero" or "one"; what the report says is an opaque code that is re-drawn for every block.
+trained reporter is judged on carriers that it never saw); ``STUDY`` carriers are for audits. Wherever a state is
+named in public text it is called "zero" or "one"; what the report says is an opaque code that is re-drawn for every
+block.
 """
 
 from dataclasses import dataclass
@@ -134,7 +135,9 @@ CUES: Final = (
 
 @dataclass(frozen=True)
 class Question:
-    """How a capability is asked for: the opaque codes' meanings, the question, and the stem that the answer continues."""
+    """How a capability is asked for: the opaque codes' meanings, the question, and the stem that the answer
+    continues.
+    """
 
     meanings: tuple[str, str]
     asks: tuple[str, ...]

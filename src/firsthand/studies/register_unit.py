@@ -1,14 +1,14 @@
 """One unit of the register study: a block at a cell, from public draws to finished tables.
 
-The order is the argument. The pre-state is drawn and written at the early span; cue and visible answer follow; the public
-evidence, in its plain and its anomalous rendering, is hashed and logged; only then is the kind of each trial drawn, *from
-that hash*, and with it what the late span will hold. Reports are read last.
+The order is the argument. The pre-state is drawn and written at the early span; cue and visible answer follow; the
+public evidence, in its plain and its anomalous rendering, is hashed and logged; only then is the kind of each trial
+drawn, *from that hash*, and with it what the late span will hold. Reports are read last.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -89,21 +89,27 @@ def run_unit(
 
     block = _Block(bench, cell, plan, texts, outputs, kinds, runs)
     measured = Capability.DETECTION in capabilities
-    impacts, pushes = block.match_impacts() if measured else ({}, {})
+    references = block.references() if measured else {}
+    impacts, pushes = block.match_impacts(references)
     asked = [c for c in ASKED_FIRST if c in capabilities]
     replies = {c: runs.ask([block.ask(slot, c, pushes.get(slot)) for slot in block.slots]) for c in asked}
     answers = {c: block.answers(c, replies[c]) for c in asked}
     if Capability.CONFIDENCE in capabilities:
         answers[Capability.CONFIDENCE] = block.confidence(answers[Capability.IDENTIFICATION], pushes)
     if measured:
-        impacts = block.measure_impacts(replies, impacts)
+        impacts = block.measure_impacts(replies, references, impacts)
     parts = {
         "public": block.public_table(capabilities),
         "sealed": block.sealed_table(unit, impacts),
         "reports": block.report_table(answers),
         "readings": block.reading_table(replies),
     }
-    frozen = {"evidence": evidence, "subset": str(plan.subset), "index": plan.index, "kinds": [str(k) for k in plan.kinds]}
+    frozen = {
+        "evidence": evidence,
+        "subset": str(plan.subset),
+        "index": plan.index,
+        "kinds": [str(k) for k in plan.kinds],
+    }
     return UnitTables(parts, frozen)
 
 
@@ -121,6 +127,9 @@ def _visible_answers(runs: BlockRuns, bench: Bench, plan: BlockPlan) -> list[str
         second = read_answers(reply.logprobs_V[None], [tokens])[0].probability
         outputs.append(text.block.choice.options[int(draw < second)])
     return outputs
+
+
+References: TypeAlias = dict[tuple[Capability, int], Reply]
 
 
 @dataclass(frozen=True)
@@ -162,14 +171,13 @@ class _Block:
             assert zero is not None
             assert one is not None
             pairs.append((zero, one))
-        return [
-            read_answers(reply.logprobs_V[None], [pair])[0] for reply, pair in zip(replies, pairs, strict=True)
-        ]
+        return [read_answers(reply.logprobs_V[None], [pair])[0] for reply, pair in zip(replies, pairs, strict=True)]
 
     def confidence(self, states: Sequence[Answer], pushes: dict[int, Push]) -> list[Answer]:
-        """Confidence in each identification answer; where that was invalid, in the likelier code, and invalid itself."""
+        """Confidence in each identification answer; invalid where that was invalid."""
         asks = [
-            self.ask(slot, Capability.CONFIDENCE, pushes.get(slot), int(states[slot].contrast > 0)) for slot in self.slots
+            self.ask(slot, Capability.CONFIDENCE, pushes.get(slot), int(states[slot].contrast > 0))
+            for slot in self.slots
         ]
         read = self.answers(Capability.CONFIDENCE, self.runs.ask(asks))
         return [
@@ -177,26 +185,34 @@ class _Block:
             for a, s in zip(read, states, strict=True)
         ]
 
-    def mean_kl(self, asks: Sequence[Ask], references: Sequence[Reply]) -> NDArray[np.float64]:
-        """KL from the references of each ask's distribution, averaged over the questions asked first, by trial."""
-        replies = self.runs.ask(asks)
-        kl = [_kl(reference, reply) for reference, reply in zip(references, replies, strict=True)]
-        return np.asarray(kl, dtype=float).reshape(len(ASKED_FIRST), -1).mean(axis=0)
+    def references(self) -> References:
+        """The plain runs with the pre-state, from which every change is measured; a baseline is its own reference."""
+        touched = [(c, s) for c in ASKED_FIRST for s in self.slots if self.kinds[s] is not Kind.BASELINE]
+        replies = self.runs.ask([self.plain(s, c, self.plan.pre_states[s]) for c, s in touched])
+        return dict(zip(touched, replies, strict=True))
 
-    def match_impacts(self) -> tuple[dict[int, Impact], dict[int, Push]]:
+    def mean_kl(
+        self, slots: Sequence[int], references: References, state: Callable[[int], int], push: dict[int, Push]
+    ) -> NDArray[np.float64]:
+        """KL of plain runs from their references, averaged over the questions asked first, one value a slot."""
+        asked = [(c, s) for c in ASKED_FIRST for s in slots]
+        replies = self.runs.ask([self.plain(s, c, state(s), push.get(s)) for c, s in asked])
+        kl = np.array([_kl(references[key], reply) for key, reply in zip(asked, replies, strict=True)])
+        return np.asarray(kl.reshape(len(ASKED_FIRST), -1).mean(axis=0), dtype=np.float64)
+
+    def match_impacts(self, references: References) -> tuple[dict[int, Impact], dict[int, Push]]:
         """Solve the dose of each impact control: a direction of its own, as much change as a flip on the same trial."""
         slots = [s for s in self.slots if self.kinds[s] is Kind.IMPACT_CONTROL]
-        if not slots:
+        if not slots or not references:
             return {}, {}
-        states = {s: self.plan.pre_states[s] for s in slots}
-        references = self.runs.ask([self.plain(s, c, states[s]) for c in ASKED_FIRST for s in slots])
-        target = self.mean_kl([self.plain(s, c, 1 - states[s]) for c in ASKED_FIRST for s in slots], references)
+        states = self.plan.pre_states
+        target = self.mean_kl(slots, references, lambda s: 1 - states[s], {})
         seed, subset, index = self.bench.claim.design.seed, self.plan.subset, self.plan.index
         directions = {s: orthogonal_direction(self.bench.direction_H, "impact", seed, subset, index, s) for s in slots}
 
         def impact(doses: NDArray[np.float64]) -> NDArray[np.float64]:
             pushes = {s: Push(directions[s], float(dose)) for s, dose in zip(slots, doses, strict=True)}
-            return self.mean_kl([self.plain(s, c, states[s], pushes[s]) for c in ASKED_FIRST for s in slots], references)
+            return self.mean_kl(slots, references, lambda s: states[s], pushes)
 
         start = np.full(len(slots), 2.0 * self.runs.amplitude)
         match = match_impact(impact, target, start, self.bench.claim.analysis.impact_tolerance)
@@ -207,17 +223,15 @@ class _Block:
         return impacts, {s: Push(directions[s], float(match.dose[i])) for i, s in enumerate(slots)}
 
     def measure_impacts(
-        self, replies: dict[Capability, list[Reply]], solved: dict[int, Impact]
+        self, replies: dict[Capability, list[Reply]], references: References, solved: dict[int, Impact]
     ) -> dict[int, Impact]:
-        """KL of every trial's reports from the plain run with the pre-state; zero for a baseline by identity."""
-        touched = [s for s in self.slots if self.kinds[s] is not Kind.BASELINE]
-        impacts = {s: Impact() for s in self.slots}
-        references = self.runs.ask([self.plain(s, c, self.plan.pre_states[s]) for c in ASKED_FIRST for s in touched])
-        for i, slot in enumerate(touched):
-            first, second = (
-                _kl(references[i + k * len(touched)], replies[c][slot]) for k, c in enumerate(ASKED_FIRST)
-            )
+        """KL of every trial's reports from its reference; zero for a baseline by identity."""
+        impacts = {}
+        for slot in self.slots:
             known = solved.get(slot, Impact())
+            first, second = (
+                _kl(references[c, slot], replies[c][slot]) if (c, slot) in references else 0.0 for c in ASKED_FIRST
+            )
             impacts[slot] = Impact(first, second, known.target, known.dose, known.matched)
         return impacts
 
@@ -225,7 +239,9 @@ class _Block:
         rows = []
         for slot, text in enumerate(self.texts):
             view = text.view(self.outputs[slot], self.kinds[slot] is Kind.INPUT_CONTROL, capabilities)
-            rows.append({"trial_id": text.trial_id, "subset": str(self.plan.subset), **view.clusters, "view": view.dumps()})
+            rows.append(
+                {"trial_id": text.trial_id, "subset": str(self.plan.subset), **view.clusters, "view": view.dumps()}
+            )
         return pd.DataFrame(rows)
 
     def sealed_table(self, unit: str, impacts: dict[int, Impact]) -> pd.DataFrame:

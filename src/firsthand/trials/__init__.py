@@ -1,0 +1,1 @@
+"""Trials, kinds, codebooks, public evidence, sealed state, and the trace on disk."""

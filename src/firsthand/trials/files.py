@@ -57,9 +57,13 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise TraceError(f"{path} does not exist.", "Check the folder; a run that never started has no trace.") from error
+        raise TraceError(
+            f"{path} does not exist.", "Check the folder; a run that never started has no trace."
+        ) from error
     except (ValueError, OSError) as error:
-        raise TraceError(f"{path} is damaged: {error}.", "Restore it from a copy, or run again in a new folder.") from error
+        raise TraceError(
+            f"{path} is damaged: {error}.", "Restore it from a copy, or run again in a new folder."
+        ) from error
 
 
 def sha256_file(path: Path) -> str:

@@ -1,10 +1,10 @@
 """The trace on disk: public and sealed columns apart, in shards that are whole or absent.
 
-A run folder holds one sub-folder a *part*: ``public`` (what observers may see), ``sealed`` (kind, states, edits, impact),
-``reports`` and ``readings``; each has one Parquet file a unit of work (a block under one setting). A unit is finished when
-its entry in ``units/`` exists, and that is written last: a killed run resumes at the first unfinished unit and, because
-every draw has a named stream, ends with the same bytes as a run that was never killed. The wall-clock times of freezing are
-kept beside the trace in ``freeze-log.jsonl`` and are not part of it.
+A run folder holds one sub-folder a *part*: ``public`` (what observers may see), ``sealed`` (kind, states, edits,
+impact), ``reports`` and ``readings``; each has one Parquet file a unit of work (a block under one setting). A unit is
+finished when its entry in ``units/`` exists, and that is written last: a killed run resumes at the first unfinished
+unit and, because every draw has a named stream, ends with the same bytes as a run that was never killed. The
+wall-clock times of freezing are kept beside the trace in ``freeze-log.jsonl`` and are not part of it.
 """
 
 import io
@@ -75,7 +75,9 @@ class Trace:
         """
         missing = [unit for unit in units if not self.unit_done(unit)]
         if missing:
-            raise TraceError(f"{len(missing)} units are not finished, the first is {missing[0]}.", "Run it again to go on.")
+            raise TraceError(
+                f"{len(missing)} units are not finished, the first is {missing[0]}.", "Run it again to go on."
+            )
         files = {}
         for unit in units:
             files.update(read_json(self._entry(unit))["files"])

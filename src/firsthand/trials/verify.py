@@ -37,7 +37,7 @@ def verify_trace(folder: Path, seed: int) -> int:
         times = {e["event"]: e["at"] for e in events}
         if set(times) != {"frozen", "assigned"} or times["frozen"] > times["assigned"]:
             raise TraceError(
-                f"Unit {unit}: the log does not show its public evidence ({public_hash[:12]}) frozen before assignment.",
+                f"Unit {unit}: the log does not show its evidence ({public_hash[:12]}) frozen before assignment.",
                 "Do not use this trace; run the audit again in a new folder.",
             )
         plan = plan_block(seed, Subset(frozen["subset"]), int(frozen["index"]), tuple(Kind(k) for k in frozen["kinds"]))

@@ -1,0 +1,157 @@
+"""The command line: thin commands over the public interface.
+
+Only Typer is imported here; everything else is imported by the command that needs it, so that ``firsthand --help``
+answers at once. A :class:`~firsthand.errors.FirsthandError` is printed as what was wrong and what to do, never as a
+traceback.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from firsthand.errors import FirsthandError
+from firsthand.version import __version__
+
+app = typer.Typer(
+    help="Does what a model says about itself carry anything that the best outside observer could not have said?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+claim_app = typer.Typer(help="Write, check and freeze claims.", no_args_is_help=True)
+app.add_typer(claim_app, name="claim")
+
+INTERRUPTED = 130
+
+Json = Annotated[Path | None, typer.Option("--json", help="Also write the result as JSON, in the documented schema.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"firsthand {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Does what a model says about itself carry anything that the best outside observer could not have said?"""
+
+
+@app.command()
+def audit(
+    claim: Annotated[Path | None, typer.Option(help="A frozen claim (CLAIM.yaml beside CLAIM.frozen.json).")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Judge the standard claim on this model instead of smollm2.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the run; the same folder goes on where it stopped.")] = Path(
+        "runs/audit"
+    ),
+    report: Annotated[Path | None, typer.Option(help="Where the HTML report goes (default: OUT/report.html).")] = None,
+    json: Json = None,
+    blocks: Annotated[int | None, typer.Option(help="Confirmation blocks of the standard claim.", min=2)] = None,
+    observer: Annotated[list[str] | None, typer.Option(help="Further observers, package.module:Class.")] = None,
+    device: Annotated[str | None, typer.Option(help="Such as cpu or cuda:0.")] = None,
+    dtype: Annotated[str, typer.Option(help="float32, bfloat16, or float16 on a GPU.")] = "float32",
+) -> None:
+    """Can this model report a private bit that was put into its activations after the public evidence was frozen?"""
+    from firsthand.cli.audits import run_audit
+
+    run_audit(claim, model, out, report, json, blocks, tuple(observer or ()), device, dtype)
+
+
+@app.command()
+def triangle(
+    blocks: Annotated[int, typer.Option(help="Balanced blocks of ten trials.")] = 400,
+    seed: Annotated[int, typer.Option(help="Seed of every draw.", min=0)] = 0,
+    json: Json = None,
+) -> None:
+    """The introspection triangle in miniature: four reporters of known answer, without a model."""
+    from firsthand.cli.triangles import run_triangle
+
+    run_triangle(blocks, seed, json)
+
+
+@app.command()
+def rescore(
+    run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
+    observer: Annotated[list[str], typer.Option(help="Observer by name, or package.module:Class.")],
+    json: Json = None,
+) -> None:
+    """Judge a stored trace again with further observers; the gap is versioned."""
+    from firsthand.cli.audits import run_rescore
+
+    run_rescore(run, tuple(observer), json)
+
+
+@app.command()
+def verify(run: Annotated[Path, typer.Argument(help="Folder of a finished run.")]) -> None:
+    """Check a stored run: nothing altered, evidence frozen before assignment, assignment drawn from its hash."""
+    from firsthand.cli.audits import run_verify
+
+    run_verify(run)
+
+
+@app.command()
+def report(
+    run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
+    out: Annotated[Path, typer.Option(help="Where the HTML report goes.")] = Path("firsthand-report.html"),
+) -> None:
+    """Write the HTML report of a finished run again."""
+    from firsthand.cli.audits import write_report
+
+    write_report(run, out)
+
+
+@claim_app.command("new")
+def claim_new(
+    path: Annotated[Path, typer.Argument(help="YAML file to be written.")],
+    model: Annotated[str, typer.Option(help="Name, folder, GGUF file or Hugging Face id.")] = "smollm2",
+) -> None:
+    """Write the standard claim as a commented YAML file."""
+    from firsthand.cli.claims import new
+
+    new(path, model)
+
+
+@claim_app.command("check")
+def claim_check(path: Annotated[Path, typer.Argument(help="A claim in YAML.")]) -> None:
+    """Check a claim, and whether its frozen form still fits it."""
+    from firsthand.cli.claims import check
+
+    check(path)
+
+
+@claim_app.command("freeze")
+def claim_freeze(path: Annotated[Path, typer.Argument(help="A claim in YAML.")]) -> None:
+    """Bind a claim to its model, tokenizer and this version, and hash it."""
+    from firsthand.cli.claims import freeze
+
+    freeze(path)
+
+
+def run() -> None:
+    """Entry point: run a command, and turn every foreseeable failure into a message and an exit code."""
+    try:
+        app(standalone_mode=True)
+    except FirsthandError as error:
+        typer.echo(f"Error: {error.problem}\nWhat to do: {error.remedy}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("\nInterrupted. Nothing is lost: the same command goes on where it stopped.", err=True)
+        sys.exit(INTERRUPTED)
+    except MemoryError:
+        typer.echo("Error: memory ran out.\nWhat to do: use a smaller model or fewer blocks.", err=True)
+        sys.exit(2)
+    except OSError as error:
+        from firsthand.trials.files import storage_error
+
+        wrapped = storage_error(Path(error.filename or "."), error)
+        typer.echo(f"Error: {wrapped.problem}\nWhat to do: {wrapped.remedy}", err=True)
+        sys.exit(wrapped.exit_code)
