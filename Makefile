@@ -51,11 +51,11 @@ test: $(DEV) $(MODELLED) ## Run the tests
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 check: $(DEV) ## Check style, types and the walls between packages
-	@failed=; run() { printf '%s\n' "-- $$*"; "$(BIN)/python" -m "$$@" || failed="$$failed $$1"; }; \
+	@failed=; run() { printf '%s\n' "-- $$*"; "$(BIN)/python" -m "$$@" || failed="$$failed [$$*]"; }; \
 	run ruff check; \
 	run ruff format --check; \
 	run mypy; \
-	printf '%s\n' "-- lint-imports"; "$(BIN)/lint-imports" --no-logo || failed="$$failed lint-imports"; \
+	printf '%s\n' "-- lint-imports"; "$(BIN)/lint-imports" --no-logo || failed="$$failed [lint-imports]"; \
 	if [ -n "$$failed" ]; then echo "make check: failed:$$failed" >&2; exit 1; fi
 
 bench: $(RUNTIME) $(MODELLED) ## Run every benchmark in benchmarks/
@@ -71,7 +71,7 @@ clean: ## Remove caches and built files; keeps .venv, runs and converted models
 
 $(MADE):
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-		echo "firsthand needs Python 3.11 or later; '$(PYTHON)' is $$("$(PYTHON)" --version 2>&1 || true)." >&2; \
+		echo "firsthand needs Python 3.11 or later; '$(PYTHON)' is $$("$(PYTHON)" --version 2>&1 | head -n 1)." >&2; \
 		echo "Install one, and name it if it is not on the path: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
 	@echo "Making $(VENV) with $$("$(PYTHON)" --version)"
 	@"$(PYTHON)" -m venv "$(VENV)" || { \

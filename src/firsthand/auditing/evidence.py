@@ -127,7 +127,6 @@ def _with_answer(view: PublicView, answer: float) -> PublicView:
 def scored_table(evidence: Evidence, capability: Capability) -> pd.DataFrame:
     """The table that analysis reads, one row a trial."""
     rows, report, sealed = rows_of(evidence, capability), evidence.reports[capability], evidence.sealed
-    impact = "impact_detection" if capability is Capability.DETECTION else "impact_identification"
     table = pd.DataFrame(
         {
             "trial_id": evidence.public["trial_id"],
@@ -138,7 +137,7 @@ def scored_table(evidence: Evidence, capability: Capability) -> pd.DataFrame:
             "coverage": report["coverage"].to_numpy(dtype=float),
             "contrast": report["contrast"].to_numpy(dtype=float),
             "entropy": report["entropy"].to_numpy(dtype=float),
-            "impact_kl": sealed[impact].to_numpy(dtype=float),
+            "impact_kl": sealed["impact_neutral"].to_numpy(dtype=float),
             "impact_matched": sealed["impact_matched"].to_numpy(dtype=float),
             "surface": _surface(evidence, capability),
             "input_hash": _input_hashes(evidence, capability),
@@ -177,7 +176,7 @@ def sensors(evidence: Evidence) -> Sensors:
         anomaly=np.array([v.features["anomaly"] for v in views]),
         site_early=readings["site_early"].to_numpy(dtype=float),
         site_late=readings["site_late"].to_numpy(dtype=float),
-        disturbance=sealed[["impact_identification", "impact_detection"]].mean(axis=1).to_numpy(dtype=float),
+        disturbance=sealed["impact_neutral"].to_numpy(dtype=float),
     )
 
 

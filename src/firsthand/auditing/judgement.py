@@ -27,10 +27,13 @@ from firsthand.observers.third_person import conversation
 from firsthand.progress import Progress, tracked
 from firsthand.trials.files import write_atomic
 from firsthand.trials.trace import to_parquet
-from firsthand.vocabulary import Capability, Condition
+from firsthand.vocabulary import Capability, Condition, Kind, Verdict
 
 OUTPUT_MARK = " + Y"
 """What is added to an observer's name where it also saw the visible answer."""
+
+LEAST_BLOCKS = 6
+"""Blocks with valid state reports that confidence needs before anything can be fitted or judged."""
 
 OBSERVERS_FILE = "observers.json"
 """Which observers took part in a run, and what identifies their models."""
@@ -103,6 +106,8 @@ def ask_observers(
     jobs = [(c, name, shown) for c in capabilities for name in panel.present for shown in (False, True)]
     found: dict[Capability, dict[str, ObserverPrediction]] = {c: {} for c in capabilities}
     for capability, name, shown in tracked(jobs, stage, len(jobs), progress):
+        if too_few_reports(evidence, capability):
+            continue
         label = name + (OUTPUT_MARK if shown else "")
         path = folder / f"{capability}--{_file_name(name)}--{'shown' if shown else 'withheld'}.parquet"
         rows = rows_of(evidence, capability)
@@ -148,11 +153,43 @@ def judge_capability(
     readings: Mapping[str, Reading],
 ) -> CapabilityResult:
     """Judge one capability under one condition by the claim's rules."""
+    too_few = too_few_reports(evidence, capability)
+    if too_few:
+        return _not_judged(evidence, capability, condition, too_few)
     table = scored_table(evidence, capability)
     rows = rows_of(evidence, capability)
     readers = {name: Reading(r.where, r.value[rows]) for name, r in readings.items()}
     return judge(
         capability, condition, table, predictions, readers, claim.analysis, claim.controls, seed=claim.design.seed
+    )
+
+
+def too_few_reports(evidence: Evidence, capability: Capability) -> str | None:
+    """In words, why a capability cannot be judged at all; ``None`` if it can.
+
+    Only confidence can lack its subject: it is judged where a state was validly reported.
+    """
+    rows = rows_of(evidence, capability)
+    kinds = set(evidence.sealed["kind"].iloc[rows])
+    blocks = {evidence.blocks[i] for i in rows}
+    if len(blocks) >= LEAST_BLOCKS and kinds == {str(kind) for kind in Kind}:
+        return None
+    return (
+        f"only {len(rows)} of {len(evidence.public)} identification answers, in {len(blocks)} blocks, were valid: there "
+        "is too little to be confident about"
+    )
+
+
+def _not_judged(evidence: Evidence, capability: Capability, condition: Condition, reason: str) -> CapabilityResult:
+    """A result that says what is missing; nothing was estimated."""
+    return CapabilityResult(
+        capability=capability,
+        condition=condition,
+        verdict=Verdict.INSUFFICIENT,
+        reasons=(reason,),
+        chance=0.5,
+        coverage=float(evidence.reports[capability]["coverage"].mean()),
+        invalid_rate=float(evidence.reports[capability]["answer"].isna().mean()),
     )
 
 

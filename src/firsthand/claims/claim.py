@@ -5,13 +5,23 @@ observers with public evidence X and Y*. It is written before a run, frozen (see
 run refuses to start from a claim that changed since. All choices that could be made after seeing data are fields here.
 """
 
+from collections.abc import Hashable, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from firsthand.vocabulary import Capability, Condition, Kind, Timing
+from firsthand.vocabulary import CONTROLS, Capability, Condition, Kind, Timing
 
 Fraction = Annotated[float, Field(gt=0.0, lt=1.0)]
+
+CLUSTERS = ("block", "carrier")
+"""The cluster columns that the register study writes."""
+
+
+def _refuse_repeats(field: str, values: Sequence[Hashable]) -> None:
+    twice = [str(value) for value in dict.fromkeys(values) if values.count(value) > 1]
+    if twice:
+        raise ValueError(f"{field} names {', '.join(twice)} more than once")
 
 
 class _Part(BaseModel):
@@ -34,7 +44,7 @@ class StateSpec(_Part):
     name: str = "register bit"
     site: Literal["resid_post"] = "resid_post"
     layers: tuple[Annotated[int, Field(ge=0)], ...] | None = None
-    doses: tuple[Annotated[float, Field(gt=0.0)], ...] = (0.5, 1.0)
+    doses: tuple[Annotated[float, Field(gt=0.0, allow_inf_nan=False)], ...] = (0.3, 0.6)
     direction_seed: Annotated[int, Field(ge=0)] = 0
     timing: Timing = Timing.PREFILL
 
@@ -42,6 +52,10 @@ class StateSpec(_Part):
     def _grid_is_not_empty(self) -> Self:
         if not self.doses or (self.layers is not None and not self.layers):
             raise ValueError("state.layers and state.doses must each hold at least one value")
+        _refuse_repeats("state.layers", self.layers or ())
+        _refuse_repeats("state.doses", [f"{dose:g}" for dose in self.doses])
+        if self.timing is not Timing.PREFILL:
+            raise ValueError(f"state.timing must be prefill: study 'register' cannot write {self.timing}")
         return self
 
 
@@ -105,6 +119,7 @@ class AnalysisSpec(_Part):
     def _clusters_are_named(self) -> Self:
         if not self.clusters:
             raise ValueError("analysis.clusters must name at least one column of independent units, e.g. [block]")
+        _refuse_repeats("analysis.clusters", self.clusters)
         return self
 
 
@@ -117,7 +132,8 @@ class Claim(_Part):
         model: Name, folder, GGUF file or Hugging Face id of the model that reports.
         controls: Trial kinds that the report must reject; all four are needed for any positive verdict.
         observers: Names (or ``package.module:Class``) of the observers that must be beaten.
-        capabilities: What is asked for and judged, each apart.
+        capabilities: What is asked for and judged, each apart; identification and detection always, since the impact of
+            a control is matched over both questions.
         conditions: Whether observers see Y.
     """
 
@@ -137,16 +153,27 @@ class Claim(_Part):
 
     @model_validator(mode="after")
     def _has_controls_and_observers(self) -> Self:
-        needed = {Kind.BASELINE, Kind.SHAM, Kind.INPUT_CONTROL, Kind.IMPACT_CONTROL}
-        missing = sorted(needed - set(self.controls))
+        missing = sorted(set(CONTROLS) - set(self.controls))
         if missing:
             raise ValueError(f"controls must name every control; missing: {', '.join(missing)}")
+        if Kind.TARGET in self.controls:
+            raise ValueError("controls must not name target: its state changes")
         if not self.observers:
             raise ValueError("observers must name at least one observer that has to be beaten")
         if not self.capabilities or not self.conditions:
             raise ValueError("capabilities and conditions must not be empty")
-        allowed = {Capability.IDENTIFICATION, Capability.DETECTION, Capability.CONFIDENCE}
-        odd = sorted(set(self.capabilities) - allowed)
+        needed = {Capability.IDENTIFICATION, Capability.DETECTION}
+        odd = sorted(set(self.capabilities) - needed - {Capability.CONFIDENCE})
         if odd:
             raise ValueError(f"study 'register' cannot ask for: {', '.join(odd)}")
+        unasked = sorted(needed - set(self.capabilities))
+        if unasked:
+            raise ValueError(f"capabilities of study 'register' must name: {', '.join(unasked)}")
+        unknown = sorted(set(self.analysis.clusters) - set(CLUSTERS))
+        if unknown:
+            raise ValueError(
+                f"analysis.clusters names {', '.join(unknown)}; study 'register' has the columns {', '.join(CLUSTERS)}"
+            )
+        for field in ("controls", "observers", "capabilities", "conditions"):
+            _refuse_repeats(field, getattr(self, field))
         return self

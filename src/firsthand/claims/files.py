@@ -62,7 +62,7 @@ def read_claim(path: Path) -> Claim:
         value = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ClaimError(f"{path} does not exist.", "Make a claim with: firsthand claim new PATH") from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise ClaimError(f"{path} is not readable YAML: {error}", "Correct the file.") from error
     if not isinstance(value, dict):
         raise ClaimError(f"{path} holds no claim.", "Make one with: firsthand claim new PATH")

@@ -15,6 +15,9 @@ from firsthand.errors import ClaimError
 from firsthand.trials.canonical import digest
 from firsthand.trials.files import write_json
 
+LONGEST = 72
+"""How much of a value is quoted where it differs; a SHA-256 fits."""
+
 
 class Bindings(BaseModel):
     """What a frozen claim is bound to."""
@@ -113,9 +116,22 @@ def _differences(before: Any, after: Any, where: str = "") -> "list[str]":
             place = f"{where}.{key}" if where else str(key)
             found += _differences(before.get(key), after.get(key), place)
         return found
-    return [] if before == after else [f"{where} was {_short(before)}, is {_short(after)}"]
+    if before == after:
+        return []
+    old, new = json.dumps(before), json.dumps(after)
+    start = _first_difference(old, new)
+    return [f"{where} was {_short(old, start)}, is {_short(new, start)}"]
 
 
-def _short(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _first_difference(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _short(text: str, at: int) -> str:
+    """At most :data:`LONGEST` characters of ``text``, those around position ``at`` among them."""
+    if len(text) <= LONGEST:
+        return text
+    start = min(max(0, at - LONGEST // 3), len(text) - LONGEST)
+    cut = text[start : start + LONGEST]
+    return ("..." if start else "") + cut + ("..." if start + LONGEST < len(text) else "")

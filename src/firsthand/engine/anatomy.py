@@ -150,7 +150,8 @@ def _refuse_by_trial(model: PreTrainedModel, anatomy: Anatomy, name: str) -> Non
         )
     if not bool(((logits_RV[0] - logits_RV[1]).abs() <= 1e-2 * logits_RV.abs().max()).all()):
         raise EngineError(
-            f"{name} is not causal: what it says after a token depends on later tokens.", "Use a decoder with causal attention."
+            f"{name} is not causal: what it says after a token depends on later tokens.",
+            "Use a decoder with causal attention.",
         )
 
 

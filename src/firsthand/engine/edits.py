@@ -99,7 +99,8 @@ def check_plan(edits: Sequence[Edit], captures: Sequence[Capture], extent: Exten
 def _check_places(what: str, layer: int, positions: Sequence[Sequence[int]], extent: Extent) -> None:
     if not (isinstance(layer, Integral) and 0 <= layer < extent.depth):
         raise EngineError(
-            f"{what}: there is no layer {layer}, the model has layers 0 to {extent.depth - 1}.", "Choose a layer in range."
+            f"{what}: there is no layer {layer}, the model has layers 0 to {extent.depth - 1}.",
+            "Choose a layer in range.",
         )
     if len(positions) != extent.rows:
         raise EngineError(

@@ -45,7 +45,7 @@ class _LayerHook:
         hidden, rest = (output[0], output[1:]) if isinstance(output, tuple) else (output, None)
         if not isinstance(hidden, Tensor) or tuple(hidden.shape) != self.shape:
             raise EngineError(
-                f"{type(module).__name__} did not return a residual stream of [rows, tokens, hidden] = {list(self.shape)}.",
+                f"{type(module).__name__} returned no residual stream of [rows, tokens, hidden] = {list(self.shape)}.",
                 "Edits and readings of this architecture are not supported; please report its class.",
             )
         if self.edits:
@@ -97,7 +97,7 @@ def intervened(
         raise EngineError(f"Two captures share a name: {sorted(names)}.", "Give every capture a name of its own.")
     sink: dict[str, Tensor] = {}
     hooks: dict[int, _LayerHook] = {}
-    for layer in sorted({item.layer for item in (*edits, *captures)}):
+    for layer in sorted({e.layer for e in edits} | {c.layer for c in captures}):
         hooks[layer] = _LayerHook(
             [e for e in edits if e.layer == layer],
             [c for c in captures if c.layer == layer],

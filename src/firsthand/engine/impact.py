@@ -1,17 +1,24 @@
 """Impact matching: solve the dose at which a control changes the output as much as the target does.
 
-Equal norm is not equal impact (one published control overshot by 40%), so the dose is found by bisection on the change
-of the output distribution, row by row, and a row that misses its tolerance is marked and never passed off as matched.
+Equal norm is not equal impact (one published control overshot by 40%), so the dose is found by bracketing the change of
+the output distribution, row by row, and a row that misses its tolerance is marked and never passed off as matched.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from firsthand.errors import EngineError
+
 Impact: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+LARGEST_FACTOR: Final = 1e4
+_SMALLEST: Final = 1e-300
+_LARGEST_STEP: Final = 1.5  # in log-dose
+_LEAST_STEPS: Final = (0.0, 0.01, 0.2, 0.4, 0.8, _LARGEST_STEP)  # of a row without a bracket, by round
 
 
 @dataclass(frozen=True)
@@ -30,43 +37,74 @@ class Match:
 
 
 def match_impact(
-    impact: Impact, target: NDArray[np.float64], start: NDArray[np.float64], tolerance: float, max_rounds: int = 12
+    impact: Impact,
+    target: NDArray[np.float64],
+    start: NDArray[np.float64],
+    tolerance: float,
+    max_rounds: int = 12,
 ) -> Match:
     """Find for each row the dose whose impact is the target's.
 
-    A bracket is kept in log-dose. Within it the next trial is the secant step of log-impact on log-dose (impact grows
-    about with the square of a small dose), replaced by bisection where the step leaves the bracket's middle part.
+    The next trial is the secant step of log-impact on log-dose (impact grows about with the square of a small dose). As
+    soon as one dose below and one above the target are known, the trial stays between them, and falls back on bisection
+    where the step leaves the middle part; until then it goes further in every round, towards smaller doses too where
+    those have the larger impact. Doses more than a factor :data:`LARGEST_FACTOR` from the start are not tried.
 
     Args:
-        impact: Evaluates one dose a row, batched.
-        target: Impact to be reached, positive.
+        impact: Evaluates one dose a row, batched. A value that is not a number counts as too large.
+        target: Impact to be reached. A row whose target is not positive and finite keeps its first dose, unmatched.
         start: First dose tried, positive.
         tolerance: Largest relative error that counts as matched.
-        max_rounds: Evaluations allowed; rows not matched by then are returned as they are, marked.
+        max_rounds: Evaluations allowed; rows not matched by then get the best dose tried, marked.
 
     Returns:
         Doses, impacts reached, and which rows are matched.
+
+    Raises:
+        EngineError: If shapes differ, or a start is not positive and finite.
     """
-    x = np.log(np.asarray(start, dtype=float))
-    goal = np.log(np.maximum(target, 1e-300))
-    low, high = np.full_like(x, -np.inf), np.full_like(x, np.inf)
-    best_x, best_y = x.copy(), np.full_like(x, np.nan)
-    previous_x, previous_y = x.copy(), np.full_like(x, np.nan)
-    for _ in range(max_rounds):
-        reached = np.asarray(impact(np.exp(x)), dtype=float)
-        y = np.log(np.maximum(reached, 1e-300))
-        better = np.isnan(best_y) | (np.abs(y - goal) < np.abs(best_y - goal))
-        best_x, best_y = np.where(better, x, best_x), np.where(better, y, best_y)
-        done = np.abs(np.expm1(best_y - goal)) <= tolerance
-        if bool(done.all()):
+    goal, dose = np.asarray(target, dtype=float), np.asarray(start, dtype=float).copy()
+    if goal.shape != dose.shape or not bool(np.all(np.isfinite(dose) & (dose > 0))):
+        raise EngineError("Impact matching needs one positive start dose for each target.", "Correct the start.")
+    log_goal = np.log(np.where(_solvable(goal), goal, 1.0))
+    first = np.log(dose)
+    best_dose, best = dose.copy(), np.full_like(dose, np.nan)
+    below, above = np.full_like(dose, np.nan), np.full_like(dose, np.nan)
+    previous_x, previous_y = first, np.full_like(dose, np.nan)
+    for number in range(max_rounds):
+        reached = _evaluate(impact, dose)
+        better = np.isnan(best) | (np.abs(reached - goal) < np.abs(best - goal))
+        best_dose, best = np.where(better, dose, best_dose), np.where(better, reached, best)
+        x, y = np.log(dose), np.log(np.maximum(reached, _SMALLEST))
+        below, above = np.where(reached < goal, x, below), np.where(reached >= goal, x, above)
+        stuck = np.abs(x - first) >= np.log(LARGEST_FACTOR) - 1e-9
+        active = _solvable(goal) & ~_within(best, goal, tolerance) & ~stuck
+        if not bool(active.any()):
             break
-        low, high = np.where(y < goal, np.maximum(low, x), low), np.where(y >= goal, np.minimum(high, x), high)
-        step = _secant(x, y, previous_x, previous_y, goal)
+        least = np.where(np.isnan(below) | np.isnan(above), _LEAST_STEPS[min(number, 5)], 0.0)
+        step = _inside(_secant(x, y, previous_x, previous_y, log_goal, least), below, above)
+        step = first + np.clip(step - first, -np.log(LARGEST_FACTOR), np.log(LARGEST_FACTOR))
         previous_x, previous_y = x, y
-        x = np.where(done, best_x, _inside(step, low, high))
-    impact_reached = np.exp(best_y)
-    matched = (np.abs(impact_reached / np.maximum(target, 1e-300) - 1.0) <= tolerance) & (np.asarray(target) > 0)
-    return Match(np.exp(best_x), impact_reached, matched)
+        dose = np.where(active, np.exp(step), best_dose)
+    return Match(best_dose, best, _solvable(goal) & _within(best, goal, tolerance))
+
+
+def _solvable(goal: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return np.isfinite(goal) & (goal > 0)
+
+
+def _within(reached: NDArray[np.float64], goal: NDArray[np.float64], tolerance: float) -> NDArray[np.bool_]:
+    return np.asarray(np.abs(reached - goal) <= tolerance * goal)
+
+
+def _evaluate(impact: Impact, dose: NDArray[np.float64]) -> NDArray[np.float64]:
+    reached = np.asarray(impact(dose), dtype=float)
+    if reached.shape != dose.shape:
+        raise EngineError(
+            f"The impact of {dose.size} doses came back with shape {list(reached.shape)}.",
+            "Return one value for each dose.",
+        )
+    return np.where(np.isnan(reached), np.inf, reached)
 
 
 def _secant(
@@ -75,17 +113,25 @@ def _secant(
     x0: NDArray[np.float64],
     y0: NDArray[np.float64],
     goal: NDArray[np.float64],
+    least: NDArray[np.float64],
 ) -> NDArray[np.float64]:
+    """The next log-dose by the slope between the last two trials; by a slope of two where that is no use.
+
+    A row that must move by at least something (it is on a plateau, or beyond a hump) moves to where its impact grows or
+    falls as needed, by the sign of its last slope.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = (y - y0) / (x - x0)
-    slope = np.where(np.isfinite(slope) & (slope > 0.2), np.minimum(slope, 8.0), 2.0)
-    return np.asarray(x + np.clip((goal - y) / slope, -1.5, 1.5))
+    useful = np.isfinite(slope) & (slope > 0.2)
+    move = np.clip((goal - y) / np.where(useful, np.minimum(slope, 8.0), 2.0), -_LARGEST_STEP, _LARGEST_STEP)
+    grows = np.where(np.isfinite(slope) & (slope < 0), -1.0, 1.0)
+    search = np.sign(goal - y) * grows * np.maximum(np.abs(move), least)
+    return np.asarray(x + np.where(least > 0, search, move))
 
 
-def _inside(step: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    bracketed = np.isfinite(low) & np.isfinite(high)
-    width = np.where(bracketed, high - low, 1.0)
-    low_safe, high_safe = np.where(np.isfinite(low), low, step - 1.0), np.where(np.isfinite(high), high, step + 1.0)
-    middle = (low_safe + high_safe) / 2
-    outside = bracketed & ((step <= low + 0.05 * width) | (step >= high - 0.05 * width))
-    return np.where(outside, middle, step)
+def _inside(step: NDArray[np.float64], below: NDArray[np.float64], above: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The step, or the middle between a dose with too little and one with too much where it leaves their inside."""
+    low, high = np.minimum(below, above), np.maximum(below, above)
+    margin = 0.05 * (high - low)  # not a number as long as one of the two is unknown, and then nothing is outside
+    outside = (step < low + margin) | (step > high - margin)
+    return np.where(outside, (low + high) / 2, step)

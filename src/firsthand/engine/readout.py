@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from firsthand.errors import ElicitationError
+from firsthand.errors import ElicitationError, EngineError
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Answer:
     """One two-way report, read exactly.
 
     Attributes:
-        answer: 1 or 0; ``None`` if the likeliest next token is no valid code.
+        answer: 1 or 0; ``None``, which is *invalid*, if the likeliest next token is no valid code.
         probability: P(code of class 1 | a valid code).
         coverage: Probability mass on the two valid codes.
         contrast: log P(code of class 1) - log P(code of class 0).
@@ -37,7 +37,9 @@ def code_token(tokenizer: PreTrainedTokenizerBase, stem: str, code: str) -> int 
     """The single token by which ``code`` continues ``stem`` after a space, or ``None`` if there is none."""
     before = tokenizer.encode(stem, add_special_tokens=False)
     after = tokenizer.encode(f"{stem} {code}", add_special_tokens=False)
-    return int(after[-1]) if len(after) == len(before) + 1 and after[:-1] == before else None
+    if after[:-1] != before or after[-1] == tokenizer.unk_token_id:
+        return None
+    return int(after[-1])
 
 
 def usable_codes(tokenizer: PreTrainedTokenizerBase, stems: Sequence[str], letters: Sequence[str]) -> list[str]:
@@ -56,19 +58,18 @@ def usable_codes(tokenizer: PreTrainedTokenizerBase, stems: Sequence[str], lette
     """
     usable: list[str] = []
     owner: dict[int, str] = {}
-    for letter in letters:
+    for letter in dict.fromkeys(letters):
         tokens = {code_token(tokenizer, stem, letter) for stem in stems}
-        if len(tokens) != 1 or None in tokens:
+        token = tokens.pop() if len(tokens) == 1 else None
+        if token is None:
             continue
-        token = tokens.pop()
-        if token in owner and owner[token] != letter:
+        if token in owner:
             raise ElicitationError(
                 f"The codes {owner[token]!r} and {letter!r} begin with the same token, so they cannot be told apart.",
                 "Remove one of them from report.code_letters.",
             )
-        if letter not in usable:
-            owner[token] = letter  # type: ignore[index]
-            usable.append(letter)
+        owner[token] = letter
+        usable.append(letter)
     return usable
 
 
@@ -80,31 +81,57 @@ def read_answers(logprobs_RV: Tensor, code_tokens: Sequence[tuple[int, int]]) ->
         code_tokens: For each row the tokens of class 0 and class 1.
 
     Returns:
-        One answer a row.
+        One answer a row. Two codes that are exactly equally likely name neither; two that are impossible leave the
+        contrast at 0 and the probability at a half, with no coverage.
+
+    Raises:
+        ElicitationError: If there is not one pair of two different tokens of the vocabulary for each row.
+        EngineError: If a log-probability is not a number.
     """
-    index = torch.tensor([list(pair) for pair in code_tokens])
-    both_R2 = logprobs_RV.double().gather(1, index)
-    contrast = both_R2[:, 1] - both_R2[:, 0]
-    coverage = both_R2.exp().sum(1)
-    top = logprobs_RV.argmax(1)
-    full = logprobs_RV.double()
-    entropy = -(full.exp() * full).nan_to_num(0.0).sum(1)
-    answers = []
-    for row, (zero, one) in enumerate(code_tokens):
-        likeliest = int(top[row])
-        answers.append(
-            Answer(
-                answer=1 if likeliest == one else 0 if likeliest == zero else None,
-                probability=float(torch.sigmoid(contrast[row])),
-                coverage=float(coverage[row]),
-                contrast=float(contrast[row]),
-                entropy=float(entropy[row]),
-            )
+    rows, size = logprobs_RV.shape
+    if len(code_tokens) != rows or any(z == o or not (0 <= z < size and 0 <= o < size) for z, o in code_tokens):
+        raise ElicitationError(
+            f"The code tokens {list(code_tokens)[:4]} are not two different ones below {size} for each of {rows} rows.",
+            "Give the pair of this model's tokens for each row.",
         )
-    return answers
+    full_RV = logprobs_RV.double()
+    if bool(full_RV.isnan().any()):
+        raise EngineError("A log-probability is not a number.", "Use a smaller dose, or float32.")
+    both_R2 = full_RV.gather(1, torch.tensor([list(pair) for pair in code_tokens], dtype=torch.long).reshape(rows, 2))
+    contrast_R = (both_R2[:, 1] - both_R2[:, 0]).nan_to_num(0.0, posinf=torch.inf, neginf=-torch.inf)
+    named_R = both_R2.amax(1) == full_RV.amax(1)
+    coverage_R, probability_R = both_R2.exp().sum(1), torch.sigmoid(contrast_R)
+    entropy_R = -torch.xlogy(full_RV.exp(), full_RV.exp()).sum(1)
+    return [
+        Answer(
+            answer=int(contrast > 0) if named and contrast != 0 else None,
+            probability=probability,
+            coverage=coverage,
+            contrast=contrast,
+            entropy=entropy,
+        )
+        for named, contrast, probability, coverage, entropy in zip(
+            named_R.tolist(),
+            contrast_R.tolist(),
+            probability_R.tolist(),
+            coverage_R.tolist(),
+            entropy_R.tolist(),
+            strict=True,
+        )
+    ]
 
 
 def kl_divergence(reference_RV: Tensor, other_RV: Tensor) -> Tensor:
-    """KL(reference || other) of each row, in nats, ``[rows]``; exactly zero for equal rows."""
-    p, q = reference_RV.double(), other_RV.double()
-    return (p.exp() * (p - q)).nan_to_num(0.0).sum(1).clamp_min(0.0)
+    """KL(reference || other) of each row of log-probabilities, in nats, ``[rows]``.
+
+    Rounding in the normalisation of either is removed first. Exactly zero for equal rows; infinite where the other
+    excludes what the reference allows.
+
+    Raises:
+        EngineError: If a log-probability is not a number, which would otherwise pass for no divergence.
+    """
+    p_RV, q_RV = (torch.log_softmax(x.double(), -1) for x in (reference_RV, other_RV))
+    if bool(p_RV.isnan().any() or q_RV.isnan().any()):
+        raise EngineError("A log-probability is not a number.", "Use a smaller dose, or float32.")
+    terms_RV = torch.where(p_RV == -torch.inf, 0.0, p_RV.exp() * (p_RV - q_RV))
+    return terms_RV.sum(1).clamp_min(0.0)

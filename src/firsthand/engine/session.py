@@ -88,7 +88,9 @@ def run_prefix(
     """
     lengths = {len(row) for row in tokens}
     if len(lengths) != 1 or 0 in lengths:
-        raise EngineError("The rows of a shared prefix must be equally long and not empty.", "Group rows by length first.")
+        raise EngineError(
+            "The rows of a shared prefix must be equally long and not empty.", "Group rows by length first."
+        )
     length = lengths.pop()
     _check_input(model, tokens, length)
     check_plan(edits, captures, Extent(0, (length,) * len(tokens), anatomy.hidden_size, anatomy.n_layers))
@@ -147,15 +149,26 @@ def run_rows(
     return RunOutput(torch.log_softmax(logits_RV, dim=-1).cpu(), dict(readings))
 
 
+def can_share_prefix(model: PreTrainedModel) -> bool:
+    """Whether :func:`run_prefix` works with this model; where not, whole rows can still be run."""
+    try:
+        _new_cache(model)
+    except EngineError:
+        return False
+    return True
+
+
 def _check_input(model: PreTrainedModel, tokens: Sequence[Sequence[int]], end: int) -> None:
     """Refuse a model with live dropout, and tokens that it has no embedding or no position for."""
     refuse_training(model)
     config = model.config.get_text_config(decoder=True)
-    known, longest = model.get_input_embeddings().num_embeddings, getattr(config, "max_position_embeddings", None)
+    known, longest = len(model.get_input_embeddings().weight), getattr(config, "max_position_embeddings", None)
     if not all(0 <= token < known for row in tokens for token in row):
         raise EngineError(f"A token id is not one of the model's {known}.", "Use the model's own tokenizer.")
     if longest is not None and end > longest:
-        raise EngineError(f"A row of {end} tokens is longer than the {longest} this model can take.", "Shorten the prompt.")
+        raise EngineError(
+            f"A row of {end} tokens is longer than the {longest} this model can take.", "Shorten the prompt."
+        )
 
 
 def _new_cache(model: PreTrainedModel) -> DynamicCache:
@@ -170,7 +183,8 @@ def _new_cache(model: PreTrainedModel) -> DynamicCache:
     name = type(unwrapped(model)).__name__
     if getattr(unwrapped(model), "_is_stateful", False) or not _names(model) & {"cache", "past_key_values"}:
         raise EngineError(
-            f"{name} keeps no cache of keys and values, so a prefix cannot be continued.", "Run whole rows without a prefix."
+            f"{name} keeps no cache of keys and values, so a prefix cannot be continued.",
+            "Run whole rows without a prefix.",
         )
     cache = DynamicCache(config=model.config)
     cache.layers = [DynamicLayer() if type(layer) is DynamicSlidingWindowLayer else layer for layer in cache.layers]
@@ -195,7 +209,8 @@ def _branch(
     chosen = list(range(rows)) if prefix_rows is None else list(prefix_rows)
     if len(chosen) != rows or not all(0 <= r < prefix.rows for r in chosen):
         raise EngineError(
-            f"prefix_rows {chosen} do not name one of {prefix.rows} prefix rows for each of {rows} rows.", "Correct them."
+            f"prefix_rows {chosen} do not name one of {prefix.rows} prefix rows for each of {rows} rows.",
+            "Correct them.",
         )
     return prefix.branch(chosen)
 
@@ -214,8 +229,8 @@ def _last_logits(model: PreTrainedModel, ids_RT: Tensor, lengths: Sequence[int],
     logits_RKV = model(**arguments).logits
     if logits_RKV.shape[:2] != (len(lengths), len(kept)):
         raise EngineError(
-            f"{type(unwrapped(model)).__name__} returned logits of {list(logits_RKV.shape[:2])} rows and positions where "
-            f"{[len(lengths), len(kept)]} were asked for.",
+            f"{type(unwrapped(model)).__name__} returned logits of {list(logits_RKV.shape[:2])} (rows, positions) "
+            f"where {[len(lengths), len(kept)]} were asked for.",
             "This architecture is not supported; please report its class.",
         )
     where = torch.tensor([kept.index(length - 1) for length in lengths])

@@ -29,7 +29,11 @@ class Past:
 
 @runtime_checkable
 class Observer(Protocol):
-    """Guesses a two-way truth from public evidence."""
+    """Guesses a two-way truth from public evidence.
+
+    A class named as ``package.module:Class`` is made anew for every fold, so that nothing learned from a block is left
+    when that block is judged. Whatever is slow to make (a model) belongs into the module, not into the constructor.
+    """
 
     name: str
 

@@ -1,13 +1,19 @@
 """Observers by name, and users' own as ``package.module:Class``."""
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from firsthand.errors import ObserverError
-from firsthand.observers.base import Observer, TextModel
+from firsthand.observers.base import Observer, Past, TextModel
 from firsthand.observers.table import TableObserver
 from firsthand.observers.text_classifier import TextClassifier
 from firsthand.observers.third_person import ThirdPersonObserver
+from firsthand.trials.public import PublicView
+from firsthand.vocabulary import Capability
 
 BUILT_IN = ("table", "text_classifier", "third_person", "sibling")
 
@@ -45,10 +51,11 @@ def make_observer(name: str, models: Mapping[str, TextModel]) -> Observer:
 def _load(name: str) -> Observer:
     module_name, _, class_name = name.partition(":")
     try:
-        made = getattr(importlib.import_module(module_name), class_name)()
-    except (ImportError, AttributeError, TypeError) as error:
+        make = getattr(importlib.import_module(module_name), class_name)
+        made = make()
+    except Exception as error:
         raise ObserverError(
-            f"Observer {name!r} could not be loaded: {error}.",
+            f"Observer {name!r} could not be loaded: {type(error).__name__}: {error}.",
             "Check that the module is importable from here and that the class takes no arguments.",
         ) from error
     if not isinstance(made, Observer):
@@ -56,4 +63,16 @@ def _load(name: str) -> Observer:
             f"{name!r} is no observer: it needs a `name` and a method `observe(capability, past, views)`.",
             "See firsthand.observers.base.Observer.",
         )
-    return made
+    return _NewEachTime(made.name, make)
+
+
+class _NewEachTime:
+    """A user's observer, made anew for every fold, so that what it learned from one fold is gone at the next."""
+
+    def __init__(self, name: str, make: Callable[[], Any]) -> None:
+        self.name = name
+        self._make = make
+
+    def observe(self, capability: Capability, past: Past, views: Sequence[PublicView]) -> NDArray[np.float64]:
+        """What a new instance says."""
+        return np.asarray(self._make().observe(capability, past, views))

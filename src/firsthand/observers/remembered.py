@@ -42,7 +42,8 @@ class RememberedModel:
             digest([self.identity, [list(m) for m in conversation], list(pair)])
             for conversation, pair in zip(conversations, codes, strict=True)
         ]
-        new = [i for i, key in enumerate(keys) if key not in self._known]
+        places = {key: i for i, key in enumerate(keys) if key not in self._known}
+        new = list(places.values())
         if new:
             if self._model is None:
                 raise ObserverError(
@@ -68,7 +69,7 @@ class RememberedModel:
 def _read(path: Path) -> dict[str, float]:
     """Every whole line of a memory; a line torn by a kill is left out and asked for again."""
     known: dict[str, float] = {}
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else ():
         try:
             key, value = json.loads(line)
             known[key] = float(value)

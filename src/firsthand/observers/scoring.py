@@ -1,15 +1,17 @@
 """Runs observers so that none is fitted on the block it judges.
 
 Blocks are split into folds; for each fold an observer may learn from the other folds only. The truth of a fold is never
-passed in when that fold is judged, so permuting it there cannot change what the observer says there.
+passed in when that fold is judged, so permuting it there cannot change what the observer says there. Each time an
+observer gets copies of the views, so nothing that it writes into one comes back to it with another fold.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from firsthand.errors import ObserverError
+from firsthand.errors import FirsthandError, ObserverError
 from firsthand.observers.base import Observer, Past
 from firsthand.trials.public import PublicView
 from firsthand.vocabulary import Capability
@@ -53,9 +55,11 @@ def observe_all(
     guessed = np.full(len(views), np.nan)
     for k in sorted(set(fold.tolist())):
         test, train = np.flatnonzero(fold == k).tolist(), np.flatnonzero(fold != k).tolist()
-        past = Past([views[i] for i in train], truth[train])
+        past = Past([_copy(views[i]) for i in train], truth[train])
         try:
-            answer = np.asarray(observer.observe(capability, past, [views[i] for i in test]), dtype=np.float64)
+            answer = np.asarray(observer.observe(capability, past, [_copy(views[i]) for i in test]), dtype=np.float64)
+        except FirsthandError:
+            raise
         except Exception as error:
             raise ObserverError(
                 f"Observer {observer.name!r} failed on {capability}: {type(error).__name__}: {error}",
@@ -68,3 +72,13 @@ def observe_all(
             )
         guessed[test] = answer
     return guessed
+
+
+def _copy(view: PublicView) -> PublicView:
+    return replace(
+        view,
+        clusters=dict(view.clusters),
+        features=dict(view.features),
+        output_features=dict(view.output_features),
+        questions=dict(view.questions),
+    )

@@ -25,15 +25,15 @@ def cross_fitted_reading(
         residual_TH: Residuals at the report position, ``[trials, hidden]``.
         truth: What is to be read, 0 or 1.
         groups: Block of each trial.
-        folds: Most folds; at least two groups are needed.
+        folds: Most folds.
 
     Returns:
         Decision values, above 0 for class 1, ``[trials]``; NaN where the training blocks held one class only.
 
     Raises:
-        AnalysisError: If there are fewer than two groups.
+        AnalysisError: If there are fewer than three groups.
     """
-    from sklearn.linear_model import LogisticRegressionCV
+    from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
     from sklearn.model_selection import GroupKFold
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -46,11 +46,16 @@ def cross_fitted_reading(
     for train, test in GroupKFold(min(folds, distinct)).split(residual_TH, truth, names):
         if len(set(truth[train].tolist())) < 2:
             continue
-        inner = GroupKFold(min(3, len(set(names[train].tolist())))).split(
+        splits = GroupKFold(min(3, len(set(names[train].tolist())))).split(
             residual_TH[train], truth[train], names[train]
         )
-        tuned = LogisticRegressionCV(
-            Cs=list(STRENGTHS), cv=list(inner), max_iter=2000, class_weight="balanced", scoring="balanced_accuracy"
+        inner = [split for split in splits if len(set(truth[train][split[0]].tolist())) == 2]
+        tuned = (
+            LogisticRegressionCV(
+                Cs=list(STRENGTHS), cv=inner, max_iter=2000, class_weight="balanced", scoring="balanced_accuracy"
+            )
+            if inner
+            else LogisticRegression(C=STRENGTHS[1], max_iter=2000, class_weight="balanced")
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -28,7 +28,7 @@ def unit_direction(hidden_size: int, *name: str | int) -> NDArray[np.float64]:
 def orthogonal_direction(reference: NDArray[np.float64], *name: str | int) -> NDArray[np.float64]:
     """A random unit vector, fixed by its name, that has no component along ``reference``."""
     vector = unit_direction(reference.shape[0], *name)
-    vector = vector - (vector @ reference) * reference
+    vector = vector - (vector @ reference) / (reference @ reference) * reference
     return np.asarray(vector / np.linalg.norm(vector))
 
 

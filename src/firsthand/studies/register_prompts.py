@@ -40,6 +40,7 @@ class BlockText:
     carrier: str
     intro: str
     choice: Choice
+    neutral: Choice
     back: str
     anomaly: str
     cue: str
@@ -76,6 +77,21 @@ class TrialText:
         ask = self.block.asks[capability].format(first=codes.pair[a], second=codes.pair[b])
         return PublicQuestion(f"{legend} {ask}", QUESTIONS[capability].stem, codes.pair)
 
+    def second(self, output: str, anomalous: bool, asked: str, stem: str) -> list[Message]:
+        """The conversation up to the second exchange, with whatever is asked there."""
+        back = self.block.back.format(register=self.register)
+        shown = f"{self.block.anomaly} {back}" if anomalous else back
+        return [
+            *self.first()[:-1],
+            ("assistant", f"{self.block.choice.stem} {output}."),
+            ("user", f"{shown} {asked}"),
+            ("assistant", stem),
+        ]
+
+    def unrelated(self, output: str, anomalous: bool) -> list[Message]:
+        """A question that has nothing to do with the register, at the place of a report: where impact is measured."""
+        return self.second(output, anomalous, self.block.neutral.ask, self.block.neutral.stem)
+
     def report(self, capability: Capability, output: str, anomalous: bool, answer: int | None = None) -> list[Message]:
         """The whole conversation up to the stem of a report.
 
@@ -85,23 +101,16 @@ class TrialText:
             anomalous: Whether the second exchange shows the anomaly (the input control).
             answer: For confidence, the class that the identification report named.
         """
-        back = self.block.back.format(register=self.register)
-        shown = f"{self.block.anomaly} {back}" if anomalous else back
         asked_first = Capability.IDENTIFICATION if capability is Capability.CONFIDENCE else capability
         question = self.question(asked_first)
-        start = self.first()
-        turns = [
-            *start[:-1],
-            ("assistant", f"{self.block.choice.stem} {output}."),
-            ("user", f"{shown} {question.text}"),
-        ]
+        turns = self.second(output, anomalous, question.text, question.stem)
         if capability is not Capability.CONFIDENCE:
-            return [*turns, ("assistant", question.stem)]
+            return turns
         if answer is None:
             raise ElicitationError("A confidence report needs the answer that it is about.", "Ask for the state first.")
         confidence = self.question(Capability.CONFIDENCE)
         return [
-            *turns,
+            *turns[:-1],
             ("assistant", f"{question.stem} {question.codes[answer]}."),
             ("user", confidence.text),
             ("assistant", confidence.stem),
@@ -155,6 +164,7 @@ def draw_texts(
         carrier=f"carrier{intro:02d}",
         intro=carriers.intros[intro],
         choice=choices[choice],
+        neutral=carriers.choices[(carriers.choices.index(choices[choice]) + 1) % len(carriers.choices)],
         back=carriers.returns[int(rng.integers(len(carriers.returns)))],
         anomaly=carriers.anomalies[int(rng.integers(len(carriers.anomalies)))],
         cue=CUES[int(rng.integers(len(CUES)))],

@@ -84,7 +84,12 @@ class BlockRuns:
             for capability in (Capability.IDENTIFICATION, Capability.DETECTION)
             for anomalous in (False, True)
         ]
-        length = common_prefix_length([self.firsts[slot].tokens, *reports])
+        unrelated = [
+            self.render(text, text.unrelated(option, anomalous)).tokens
+            for option in text.block.choice.options
+            for anomalous in (False, True)
+        ]
+        length = common_prefix_length([self.firsts[slot].tokens, *reports, *unrelated])
         if length <= max(self.firsts[slot].spans[0]):
             raise EngineError(
                 f"Trial {text.trial_id}: its conversations part before the end of the register's early span.",

@@ -6,7 +6,7 @@ drawn, *from that hash*, and with it what the late span will hold. Reports are r
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from firsthand.engine.impact import match_impact
+from firsthand.engine.prompts import Rendered
 from firsthand.engine.readout import Answer, code_token, kl_divergence, read_answers
 from firsthand.states.register import orthogonal_direction
 from firsthand.studies.register_bench import Bench, Cell, visible_tokens
@@ -29,18 +30,31 @@ from firsthand.vocabulary import Capability, Kind
 ASKED_FIRST = (Capability.IDENTIFICATION, Capability.DETECTION)
 
 
+NEUTRAL = "neutral"
+"""The unrelated question at which impact is measured."""
+
+DIRECTIONS_TRIED = 4
+"""Directions tried for each impact control before it is marked unmatched."""
+
+
 @dataclass(frozen=True)
 class Impact:
     """What a trial's intervention did to the output distribution, in nats of KL from the untouched run.
 
+    Impact is matched at an *unrelated* question, where no report is asked for. At the report itself the change of the
+    output is the report: a reporter that follows the state moves all of its probability there, and a control made to
+    move as much would have to destroy the answer.
+
     Attributes:
+        neutral: KL at the unrelated question.
         identification: KL at the identification answer.
         detection: KL at the detection answer.
-        target: Mean KL that a flip of the state has on the same trial (impact control only).
+        target: KL that a flip of the state has at the unrelated question of the same trial (impact control only).
         dose: Solved dose of the control direction, in absolute units (impact control only).
-        matched: Whether the control's mean KL is within tolerance of the target's (true where nothing is matched).
+        matched: Whether the control's neutral KL is within tolerance of the target's (true where nothing is matched).
     """
 
+    neutral: float = 0.0
     identification: float = 0.0
     detection: float = 0.0
     target: float = float("nan")
@@ -97,7 +111,7 @@ def run_unit(
     if Capability.CONFIDENCE in capabilities:
         answers[Capability.CONFIDENCE] = block.confidence(answers[Capability.IDENTIFICATION], pushes)
     if measured:
-        impacts = block.measure_impacts(replies, references, impacts)
+        impacts = block.measure_impacts(replies, references, impacts, pushes)
     parts = {
         "public": block.public_table(capabilities),
         "sealed": block.sealed_table(unit, impacts),
@@ -129,7 +143,8 @@ def _visible_answers(runs: BlockRuns, bench: Bench, plan: BlockPlan) -> list[str
     return outputs
 
 
-References: TypeAlias = dict[tuple[Capability, int], Reply]
+References: TypeAlias = dict[tuple[str, int], Reply]
+UNMEASURED = Impact(float("nan"), float("nan"), float("nan"))
 
 
 @dataclass(frozen=True)
@@ -157,10 +172,21 @@ class _Block:
         rendered = self.runs.render(self.texts[slot], messages)
         return Ask(slot, rendered, self.post_state(slot), kind in (Kind.TARGET, Kind.SHAM), push)
 
-    def plain(self, slot: int, capability: Capability, state: int, push: Push | None = None) -> Ask:
-        """The question as a baseline would have it, with a given state and possibly a push."""
-        messages = self.texts[slot].report(capability, self.outputs[slot], False)
-        return Ask(slot, self.runs.render(self.texts[slot], messages), state, False, push)
+    def plain(self, question: str, slot: int, state: int, push: Push | None = None) -> Ask:
+        """A question as a baseline would have it, with a given state and possibly a push."""
+        return Ask(slot, self._rendered(question, slot, False), state, False, push)
+
+    def unrelated(self, slot: int, push: Push | None) -> Ask:
+        """The unrelated question as this trial's kind has it."""
+        kind = self.kinds[slot]
+        rendered = self._rendered(NEUTRAL, slot, kind is Kind.INPUT_CONTROL)
+        return Ask(slot, rendered, self.post_state(slot), kind in (Kind.TARGET, Kind.SHAM), push)
+
+    def _rendered(self, question: str, slot: int, anomalous: bool) -> Rendered:
+        text, output = self.texts[slot], self.outputs[slot]
+        if question == NEUTRAL:
+            return self.runs.render(text, text.unrelated(output, anomalous))
+        return self.runs.render(text, text.report(Capability(question), output, anomalous))
 
     def answers(self, capability: Capability, replies: Sequence[Reply]) -> list[Answer]:
         tokenizer = self.bench.loaded.tokenizer
@@ -187,52 +213,87 @@ class _Block:
 
     def references(self) -> References:
         """The plain runs with the pre-state, from which every change is measured; a baseline is its own reference."""
-        touched = [(c, s) for c in ASKED_FIRST for s in self.slots if self.kinds[s] is not Kind.BASELINE]
-        replies = self.runs.ask([self.plain(s, c, self.plan.pre_states[s]) for c, s in touched])
+        questions = (NEUTRAL, *map(str, ASKED_FIRST))
+        touched = [(q, s) for q in questions for s in self.slots if self.kinds[s] is not Kind.BASELINE]
+        replies = self.runs.ask([self.plain(q, s, self.plan.pre_states[s]) for q, s in touched])
         return dict(zip(touched, replies, strict=True))
 
-    def mean_kl(
+    def neutral_kl(
         self, slots: Sequence[int], references: References, state: Callable[[int], int], push: dict[int, Push]
     ) -> NDArray[np.float64]:
-        """KL of plain runs from their references, averaged over the questions asked first, one value a slot."""
-        asked = [(c, s) for c in ASKED_FIRST for s in slots]
-        replies = self.runs.ask([self.plain(s, c, state(s), push.get(s)) for c, s in asked])
-        kl = np.array([_kl(references[key], reply) for key, reply in zip(asked, replies, strict=True)])
-        return np.asarray(kl.reshape(len(ASKED_FIRST), -1).mean(axis=0), dtype=np.float64)
+        """KL of plain runs from their references at the unrelated question, one value a slot."""
+        replies = self.runs.ask([self.plain(NEUTRAL, s, state(s), push.get(s)) for s in slots])
+        return np.array([_kl(references[NEUTRAL, s], reply) for s, reply in zip(slots, replies, strict=True)])
 
     def match_impacts(self, references: References) -> tuple[dict[int, Impact], dict[int, Push]]:
-        """Solve the dose of each impact control: a direction of its own, as much change as a flip on the same trial."""
+        """Solve the dose of each impact control: a direction of its own, as much change as a flip on the same trial.
+
+        A direction whose effect levels off below the target is replaced by another one, a few times.
+        """
         slots = [s for s in self.slots if self.kinds[s] is Kind.IMPACT_CONTROL]
         if not slots or not references:
             return {}, {}
-        states = self.plan.pre_states
-        target = self.mean_kl(slots, references, lambda s: 1 - states[s], {})
+        flipped = self.neutral_kl(slots, references, lambda s: 1 - self.plan.pre_states[s], {})
+        target = dict(zip(slots, flipped.tolist(), strict=True))
+        impacts: dict[int, Impact] = {}
+        pushes: dict[int, Push] = {}
+        for attempt in range(DIRECTIONS_TRIED):
+            left = [s for s in slots if s not in impacts or not impacts[s].matched]
+            if left:
+                self._solve(left, attempt, target, references, impacts, pushes)
+        return impacts, pushes
+
+    def _solve(
+        self,
+        slots: Sequence[int],
+        attempt: int,
+        target: dict[int, float],
+        references: References,
+        impacts: dict[int, Impact],
+        pushes: dict[int, Push],
+    ) -> None:
+        """One attempt: a fresh direction for each slot; keeps what comes nearer to the target than what was there."""
         seed, subset, index = self.bench.claim.design.seed, self.plan.subset, self.plan.index
-        directions = {s: orthogonal_direction(self.bench.direction_H, "impact", seed, subset, index, s) for s in slots}
+        named = ("impact", seed, subset, index)
+        directions = {s: orthogonal_direction(self.bench.direction_H, *named, s, attempt) for s in slots}
 
         def impact(doses: NDArray[np.float64]) -> NDArray[np.float64]:
-            pushes = {s: Push(directions[s], float(dose)) for s, dose in zip(slots, doses, strict=True)}
-            return self.mean_kl(slots, references, lambda s: states[s], pushes)
+            pushed = {s: Push(directions[s], float(dose)) for s, dose in zip(slots, doses, strict=True)}
+            return self.neutral_kl(slots, references, lambda s: self.plan.pre_states[s], pushed)
 
         start = np.full(len(slots), 2.0 * self.runs.amplitude)
-        match = match_impact(impact, target, start, self.bench.claim.analysis.impact_tolerance)
-        impacts = {
-            s: Impact(target=float(target[i]), dose=float(match.dose[i]), matched=bool(match.matched[i]))
-            for i, s in enumerate(slots)
-        }
-        return impacts, {s: Push(directions[s], float(match.dose[i])) for i, s in enumerate(slots)}
+        goals = np.array([target[s] for s in slots])
+        match = match_impact(impact, goals, start, self.bench.claim.analysis.impact_tolerance)
+        for i, slot in enumerate(slots):
+            found = Impact(
+                neutral=float(match.impact[i]),
+                target=target[slot],
+                dose=float(match.dose[i]),
+                matched=bool(match.matched[i]),
+            )
+            before = impacts.get(slot)
+            if before is None or abs(found.neutral - found.target) < abs(before.neutral - before.target):
+                impacts[slot], pushes[slot] = found, Push(directions[slot], found.dose)
 
     def measure_impacts(
-        self, replies: dict[Capability, list[Reply]], references: References, solved: dict[int, Impact]
+        self,
+        replies: dict[Capability, list[Reply]],
+        references: References,
+        solved: dict[int, Impact],
+        pushes: dict[int, Push],
     ) -> dict[int, Impact]:
-        """KL of every trial's reports from its reference; zero for a baseline by identity."""
+        """KL of every trial's answers from their references; zero for a baseline by identity."""
+        neutral = self.runs.ask([self.unrelated(slot, pushes.get(slot)) for slot in self.slots])
+        answered = {NEUTRAL: neutral, **{str(c): of for c, of in replies.items()}}
         impacts = {}
         for slot in self.slots:
-            known = solved.get(slot, Impact())
-            first, second = (
-                _kl(references[c, slot], replies[c][slot]) if (c, slot) in references else 0.0 for c in ASKED_FIRST
+            kl = {q: _kl(references[q, slot], of[slot]) for q, of in answered.items() if (q, slot) in references}
+            impacts[slot] = replace(
+                solved.get(slot, Impact()),
+                neutral=kl.get(NEUTRAL, 0.0),
+                identification=kl.get(str(Capability.IDENTIFICATION), 0.0),
+                detection=kl.get(str(Capability.DETECTION), 0.0),
             )
-            impacts[slot] = Impact(first, second, known.target, known.dose, known.matched)
         return impacts
 
     def public_table(self, capabilities: Sequence[Capability]) -> pd.DataFrame:
@@ -247,7 +308,7 @@ class _Block:
     def sealed_table(self, unit: str, impacts: dict[int, Impact]) -> pd.DataFrame:
         rows = []
         for slot, text in enumerate(self.texts):
-            impact = impacts.get(slot, Impact(float("nan"), float("nan")))
+            impact = impacts.get(slot, UNMEASURED)
             rows.append(
                 {
                     "trial_id": text.trial_id,
@@ -260,6 +321,7 @@ class _Block:
                     "layer": self.cell.layer,
                     "dose": self.cell.dose,
                     "amplitude": self.runs.amplitude,
+                    "impact_neutral": impact.neutral,
                     "impact_identification": impact.identification,
                     "impact_detection": impact.detection,
                     "impact_target": impact.target,

@@ -4,6 +4,7 @@ Everything is written to a temporary name beside its place and renamed, so that 
 files only. A full disk is reported as such and leaves what was there before.
 """
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -29,7 +30,8 @@ def write_atomic(path: Path, data: bytes) -> None:
             os.fsync(handle.fileno())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise storage_error(path, error) from error
 
 
@@ -67,6 +69,22 @@ def read_json(path: Path) -> Any:
 
 
 def sha256_file(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
+    """SHA-256 of a file's bytes, in hexadecimal.
+
+    Raises:
+        TraceError: If it cannot be read.
+    """
+    try:
+        with path.open("rb") as handle:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
+    except OSError as error:
+        raise TraceError(
+            f"{path} could not be read: {error.strerror}.", "Check that it is a file that you may read."
+        ) from error
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the unfinished temporary files of :func:`write_atomic` that a killed run left in or below ``folder``."""
+    for path in folder.rglob(".*.tmp"):
+        with contextlib.suppress(OSError):
+            path.unlink()

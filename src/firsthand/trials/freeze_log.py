@@ -11,9 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from firsthand.errors import TraceError
 from firsthand.trials.files import storage_error
 
 NAME = "freeze-log.jsonl"
+FIELDS = ("unit", "event", "public_hash", "at")
 
 
 def log_event(folder: Path, unit: str, event: str, public_hash: str) -> None:
@@ -36,14 +38,24 @@ def log_event(folder: Path, unit: str, event: str, public_hash: str) -> None:
 
 
 def read_log(folder: Path) -> list[dict[str, Any]]:
-    """Every whole line of the log, in order; a line cut off by a kill is left out."""
+    """Every whole line of the log, in order; a line cut off by a kill is left out.
+
+    Raises:
+        TraceError: If the log is there and cannot be read.
+    """
     path = folder / NAME
     if not path.exists():
         return []
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise TraceError(f"{path} could not be read: {error.strerror}.", "Make it readable.") from error
     events = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in lines:
         try:
-            events.append(json.loads(line))
+            event = json.loads(line)
         except ValueError:
             continue
+        if isinstance(event, dict) and all(isinstance(event.get(field), str) for field in FIELDS):
+            events.append(event)
     return events

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from firsthand.errors import TraceError
 from firsthand.trials.canonical import digest
-from firsthand.trials.files import read_json, sha256_file, write_atomic, write_json
+from firsthand.trials.files import read_json, remove_leftovers, sha256_file, write_atomic, write_json
 
 PARTS: Final = ("public", "sealed", "reports", "readings")
 FORMAT: Final = 1
@@ -40,7 +40,7 @@ class Trace:
         entry = self._entry(unit)
         if not entry.exists():
             return False
-        for name, expected in read_json(entry)["files"].items():
+        for name, expected in _files(entry, read_json(entry)).items():
             path = self.folder / name
             if not path.exists() or sha256_file(path) != expected["sha256"]:
                 raise TraceError(
@@ -80,8 +80,9 @@ class Trace:
             )
         files = {}
         for unit in units:
-            files.update(read_json(self._entry(unit))["files"])
-        write_json(self.folder / "manifest.json", {"format": FORMAT, "units": units, "files": files, **about})
+            files.update(_files(self._entry(unit), read_json(self._entry(unit))))
+        remove_leftovers(self.folder)
+        write_json(self._manifest, {"format": FORMAT, "units": units, "files": files, **about})
 
     def manifest(self) -> dict[str, object]:
         """The manifest of a finished trace.
@@ -89,13 +90,14 @@ class Trace:
         Raises:
             TraceError: If the trace is unfinished, truncated, altered or of another format.
         """
-        value = read_json(self.folder / "manifest.json")
+        value = read_json(self._manifest)
+        files = _files(self._manifest, value)
         if value.get("format") != FORMAT:
             raise TraceError(
                 f"{self.folder} has trace format {value.get('format')!r}; this version reads {FORMAT}.",
                 "Use the version of firsthand that wrote it.",
             )
-        for name, expected in value["files"].items():
+        for name, expected in files.items():
             path = self.folder / name
             if not path.exists() or sha256_file(path) != expected["sha256"]:
                 raise TraceError(
@@ -104,14 +106,25 @@ class Trace:
                 )
         return dict(value)
 
+    def units(self) -> list[str]:
+        """Names of all units, in the manifest's order.
+
+        Raises:
+            TraceError: If the trace is unfinished or the manifest damaged.
+        """
+        value = read_json(self._manifest)
+        units = value.get("units") if isinstance(value, dict) else None
+        if not isinstance(units, list) or not units:
+            raise _damaged(self._manifest)
+        return [str(unit) for unit in units]
+
     def read(self, part: str) -> pd.DataFrame:
         """One part of all units, in the manifest's order.
 
         Args:
             part: One of :data:`PARTS`.
         """
-        units = read_json(self.folder / "manifest.json")["units"]
-        return self.read_units(part, units)
+        return self.read_units(part, self.units())
 
     def read_units(self, part: str, units: list[str]) -> pd.DataFrame:
         """One part of the given units, in the given order."""
@@ -123,10 +136,26 @@ class Trace:
 
     def content_digest(self) -> str:
         """SHA-256 over the manifest's list of files and hashes: equal for equal traces."""
-        return digest(read_json(self.folder / "manifest.json")["files"])
+        return digest(_files(self._manifest, read_json(self._manifest)))
+
+    @property
+    def _manifest(self) -> Path:
+        return self.folder / "manifest.json"
 
     def _entry(self, unit: str) -> Path:
         return self.folder / "units" / f"{unit}.json"
+
+
+def _files(path: Path, value: object) -> dict[str, dict[str, object]]:
+    """The files that a unit's entry or a manifest lists."""
+    files = value.get("files") if isinstance(value, dict) else None
+    if not isinstance(files, dict) or not all(isinstance(f, dict) and "sha256" in f for f in files.values()):
+        raise _damaged(path)
+    return files
+
+
+def _damaged(path: Path) -> TraceError:
+    return TraceError(f"{path} is damaged: it does not list the trace's files.", "Restore it from a copy.")
 
 
 def to_parquet(table: pd.DataFrame) -> bytes:
