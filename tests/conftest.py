@@ -1,7 +1,6 @@
-"""Fixtures that several packages share: a tiny random model that can read the study's text."""
+"""Fixtures that several packages share: a tiny random model that can read the study's text, and an audit of it."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,8 +36,28 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny(tiny_folder: Path) -> Iterator[object]:
+def tiny(tiny_folder: Path) -> object:
     """The tiny model, loaded."""
     from firsthand.engine.loading import load
 
-    yield load(str(tiny_folder))
+    return load(str(tiny_folder))
+
+
+@pytest.fixture(scope="session")
+def tiny_claim(tiny_folder: Path) -> object:
+    """A claim about the tiny model with a small grid and the usual number of confirmation blocks."""
+    from firsthand.claims import DesignSpec, StateSpec, default_claim
+
+    return default_claim(
+        str(tiny_folder),
+        state=StateSpec(layers=(0, 1), doses=(0.5,)),
+        design=DesignSpec(selection_blocks=2, confirmation_blocks=24),
+    )
+
+
+@pytest.fixture(scope="session")
+def tiny_run(tiny: object, tiny_claim: object, tmp_path_factory: pytest.TempPathFactory) -> object:
+    """The finished audit of the tiny model."""
+    from firsthand.auditing.audit import audit
+
+    return audit(tiny_claim, tiny, tmp_path_factory.mktemp("audit") / "run")  # type: ignore[arg-type]

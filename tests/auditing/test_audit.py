@@ -32,9 +32,16 @@ def test_each_capability_is_judged_under_each_condition(tiny_run: Run, tiny_clai
 
 def test_observers_that_saw_the_output_count_only_where_it_is_shown(tiny_run: Run) -> None:
     assert tiny_run.profile is not None
-    for result in tiny_run.profile.results:
+    judged = [r for r in tiny_run.profile.results if r.capability is not Capability.CONFIDENCE]
+    for result in judged:
         saw = {row.name for row in result.observers if row.sees_output}
         assert bool(saw) == (result.condition is Condition.Y_SHOWN)
+
+
+def test_a_model_whose_answers_are_hardly_ever_valid_is_insufficient_and_not_without_access(tiny_run: Run) -> None:
+    assert tiny_run.profile is not None
+    assert {r.verdict for r in tiny_run.profile.results} == {Verdict.INSUFFICIENT}
+    assert all("coverage" in r.reasons[0] or "valid" in r.reasons[0] for r in tiny_run.profile.results)
 
 
 def test_the_wire_shows_that_the_state_landed(tiny_run: Run) -> None:
@@ -95,5 +102,5 @@ def test_selection_trials_never_enter_the_judgement(tiny_run: Run) -> None:
 
 def test_the_report_is_one_page(tiny_run: Run, tmp_path: Path) -> None:
     page = tiny_run.report(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
+    assert page.lower().startswith("<!doctype html>")
     assert tiny_run.document.claim_hash in page

@@ -68,7 +68,7 @@ def test_an_unfinished_run_is_refused(tmp_path: Path) -> None:
 def test_an_observer_that_knows_the_state_leaves_no_verdict_standing(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An observer that cheats would make a wire look like public inference: the instrument says so and judges nobody."""
+    """An observer that cheats makes a wire look like public inference: the instrument says so and judges nobody."""
     source = f"""
 import pandas as pd
 class Thief:

@@ -23,7 +23,7 @@ def shared_llama() -> PreTrainedModel:
 
 
 @pytest.fixture
-def llama(request: pytest.FixtureRequest) -> PreTrainedModel:
+def llama() -> PreTrainedModel:
     """A tiny Llama of the test's own, to be changed at will."""
     return tiny_model("llama", {})
 

@@ -79,6 +79,14 @@ def test_the_callers_delta_is_not_changed(shared_llama: PreTrainedModel, anatomy
     assert torch.equal(given, DELTA)
 
 
+def test_the_tensor_that_a_block_returned_is_not_written_to(llama: PreTrainedModel) -> None:
+    anatomy, kept = inspect_model(llama), []
+    llama.model.layers[1].register_forward_hook(lambda module, args, output: kept.append((output, output.clone())))
+    read(llama, anatomy, [Edit(1, SITE, DELTA)])
+    (returned, before) = kept[0]
+    assert torch.equal(returned, before)
+
+
 def test_a_delta_of_another_precision_or_with_a_gradient_is_taken(
     shared_llama: PreTrainedModel, anatomy: Anatomy
 ) -> None:

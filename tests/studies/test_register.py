@@ -1,4 +1,4 @@
-"""The register study on a tiny random model: what is written where, in which order, and that it can be taken up again."""
+"""The register study on a tiny random model: what is written where, in which order, and how it is taken up again."""
 
 import json
 from pathlib import Path
@@ -162,16 +162,23 @@ def test_selection_runs_the_grid_on_selection_blocks_only_and_the_better_cell_is
     assert set(Trace(tmp_path).read("sealed")["subset"]) == {"selection"}
 
 
-def test_selection_and_confirmation_blocks_share_no_draw(bench: Bench) -> None:
+def test_selection_and_confirmation_blocks_share_no_carrier_and_no_register(bench: Bench) -> None:
     from firsthand.studies.register_prompts import draw_texts
 
-    def registers(subset: Subset) -> set[str]:
-        plans = [plan_block(0, subset, i) for i in range(4)]
-        return {
-            t.register for p in plans for t in draw_texts(bench.claim, p, bench.carriers, bench.choices, bench.letters)
-        }
+    def drawn(subset: Subset) -> set[str]:
+        plans = [plan_block(0, subset, i) for i in range(24)]
+        texts = [t for p in plans for t in draw_texts(bench.claim, p, bench.carriers, bench.choices, bench.letters)]
+        return {t.register for t in texts} | {t.block.intro for t in texts} | {t.block.carrier for t in texts}
 
-    assert not registers(Subset.SELECTION) & registers(Subset.CONFIRMATION)
+    assert not drawn(Subset.SELECTION) & drawn(Subset.CONFIRMATION)
+
+
+def test_every_confirmation_block_of_the_standard_claim_has_a_carrier_of_its_own(bench: Bench) -> None:
+    from firsthand.studies.register_prompts import draw_texts
+
+    plans = [plan_block(0, Subset.CONFIRMATION, i) for i in range(default_claim().design.confirmation_blocks)]
+    first = [draw_texts(bench.claim, p, bench.carriers, bench.choices, bench.letters)[0] for p in plans]
+    assert len({text.block.carrier for text in first}) == len(plans)
 
 
 @pytest.mark.parametrize("layer", [3, 7])

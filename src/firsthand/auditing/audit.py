@@ -20,6 +20,7 @@ from firsthand.claims import Bindings, Claim, FrozenClaim, read_frozen, write_fr
 from firsthand.engine import LoadedModel, load
 from firsthand.engine.scorer import TextScorer
 from firsthand.errors import ClaimError, ModelError
+from firsthand.observers import make_observer
 from firsthand.observers.remembered import RememberedModel
 from firsthand.progress import Progress, Silent
 from firsthand.report.document import (
@@ -113,7 +114,7 @@ def audit(
     loaded = model or load(plain.model)
     frozen = claim if isinstance(claim, FrozenClaim) else freeze(claim, loaded)
     frozen.refuse_if_changed(plain, bindings_of(loaded))
-    _settle(folder, frozen)
+    _settle(folder, frozen, loaded)
 
     bench = prepare(loaded, plain)
     scores = run_selection(bench, folder / "selection", progress)
@@ -134,15 +135,23 @@ def audit(
     return Run(folder, document)
 
 
-def _settle(folder: Path, frozen: FrozenClaim) -> None:
-    """Bind the folder to the claim; refuse another one."""
-    path = folder / "claim.frozen.json"
+def _settle(folder: Path, frozen: FrozenClaim, loaded: LoadedModel) -> None:
+    """Bind the folder to the claim and to the arithmetic that it runs with; refuse another one."""
+    path, arithmetic = folder / "claim.frozen.json", {"dtype": loaded.dtype, "device": loaded.device}
     if not path.exists():
         if folder.exists() and any(folder.iterdir()):
             raise ClaimError(f"{folder} is not empty and holds no run.", "Choose another folder with --out.")
         write_frozen(path, frozen)
+        write_json(folder / "arithmetic.json", arithmetic)
         return
     read_frozen(path).refuse_if_changed(frozen.claim, frozen.bindings)
+    before = read_json(folder / "arithmetic.json")
+    if before != arithmetic:
+        raise ClaimError(
+            f"{folder} was begun with {before['dtype']} on {before['device']}, and cannot go on with {loaded.dtype} on "
+            f"{loaded.device}: the trace would mix two precisions.",
+            "Use the same --dtype and --device, or another folder.",
+        )
 
 
 def _panel(claim: Claim, loaded: LoadedModel, folder: Path, progress: Progress) -> Panel:
@@ -162,6 +171,8 @@ def _panel(claim: Claim, loaded: LoadedModel, folder: Path, progress: Progress) 
             except ModelError as error:
                 absent["sibling"] = f"{error.problem} {error.remedy}"
     panel = Panel(claim.observers, models, absent)
+    for present in panel.present:
+        make_observer(present, models)  # a name that cannot be used is refused now, not after the trace has run
     identities = {name: model.identity for name, model in models.items()}
     write_json(folder / OBSERVERS_FILE, {"present": list(panel.present), "absent": absent, "models": identities})
     return panel

@@ -7,6 +7,7 @@ and nothing else; the truth meets their guesses only in the scored table.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -38,12 +39,12 @@ class Evidence:
     readings: pd.DataFrame
     reports: Mapping[Capability, pd.DataFrame]
 
-    @property
+    @cached_property
     def views(self) -> list[PublicView]:
         """Public views of all trials."""
         return list(self.public["parsed"])
 
-    @property
+    @cached_property
     def blocks(self) -> list[str]:
         """Block of each trial."""
         return [str(block) for block in self.public["block"]]

@@ -175,8 +175,8 @@ def too_few_reports(evidence: Evidence, capability: Capability) -> str | None:
     if len(blocks) >= LEAST_BLOCKS and kinds == {str(kind) for kind in Kind}:
         return None
     return (
-        f"only {len(rows)} of {len(evidence.public)} identification answers, in {len(blocks)} blocks, were valid: there "
-        "is too little to be confident about"
+        f"only {len(rows)} of {len(evidence.public)} identification answers, in {len(blocks)} blocks, were valid: "
+        "there is too little to be confident about"
     )
 
 

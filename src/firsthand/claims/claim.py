@@ -132,8 +132,8 @@ class Claim(_Part):
         model: Name, folder, GGUF file or Hugging Face id of the model that reports.
         controls: Trial kinds that the report must reject; all four are needed for any positive verdict.
         observers: Names (or ``package.module:Class``) of the observers that must be beaten.
-        capabilities: What is asked for and judged, each apart; identification and detection always, since the impact of
-            a control is matched over both questions.
+        capabilities: What is asked for and judged, each apart; identification and detection always, since impact is
+            matched only where both are asked.
         conditions: Whether observers see Y.
     """
 

@@ -88,7 +88,9 @@ def run_rescore(folder: Path, observers: tuple[str, ...], json: Path | None) -> 
 def run_verify(folder: Path) -> None:
     """Check a stored run and say what was checked."""
     frozen = read_frozen(folder / "claim.frozen.json")
-    units = verify_trace(folder / "trace", frozen.claim.design.seed)
+    folders = [folder / "trace", folder / "selection", *sorted((folder / "known-answers").glob("*"))]
+    there = [part for part in folders if part == folders[0] or (part / "manifest.json").exists()]
+    units = sum(verify_trace(part, frozen.claim.design.seed) for part in there)
     Console().print(
         f"{units} units: files as written, public evidence frozen before assignment, assignment drawn from its hash.",
         markup=False,

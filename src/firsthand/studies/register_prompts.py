@@ -20,6 +20,7 @@ from firsthand.studies.register_texts import (
     QUESTIONS,
     REGISTER_LENGTH,
     REGISTER_SYMBOLS,
+    SELECTION_INTROS,
     STATE_NAMES,
     SYSTEM,
     Carriers,
@@ -29,7 +30,7 @@ from firsthand.trials.codebook import Codebook, draw_codebook
 from firsthand.trials.design import BlockPlan
 from firsthand.trials.public import PublicQuestion, PublicView, Turn
 from firsthand.trials.randomness import stream
-from firsthand.vocabulary import Capability
+from firsthand.vocabulary import Capability, Subset
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,8 @@ def draw_texts(
     """
     seed, subset, index = claim.design.seed, plan.subset, plan.index
     rng = stream(seed, subset, index, "wording")
-    intro = _in_turn(seed, subset, "intro", len(carriers.intros), index)
+    intros = _intros_of(carriers, subset)
+    intro = intros[_in_turn(seed, subset, "intro", len(intros), index)]
     choice = _in_turn(seed, subset, "choice", len(choices), index)
     capabilities = list(QUESTIONS)
     block = BlockText(
@@ -187,6 +189,12 @@ def draw_texts(
             )
         )
     return texts
+
+
+def _intros_of(carriers: Carriers, subset: Subset) -> range:
+    """Selection and confirmation blocks never share an intro; a short pool (for training) serves selection only."""
+    first = min(SELECTION_INTROS, len(carriers.intros))
+    return range(first) if subset is Subset.SELECTION else range(first, len(carriers.intros))
 
 
 def _in_turn(seed: int, subset: str, pool: str, size: int, index: int) -> int:

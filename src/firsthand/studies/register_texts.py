@@ -15,6 +15,7 @@ SYSTEM: Final = "Answer briefly."
 STATE_NAMES: Final = ("zero", "one")
 REGISTER_SYMBOLS: Final = ("*", "=", "~", "+", "^", "#", "|", "%", "&", "@", "<", ">", "/", ";")
 REGISTER_LENGTH: Final = 6
+SELECTION_INTROS: Final = 8
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Carriers:
     """Pools of visible text; a block draws one of each."""
 
     intros: tuple[str, ...]
+    """The first :data:`SELECTION_INTROS` are for selection blocks, the others for confirmation blocks."""
     choices: tuple[Choice, ...]
     returns: tuple[str, ...]
     anomalies: tuple[str, ...]
@@ -97,6 +99,14 @@ STUDY: Final = Carriers(
         "A line of your memory: {register} . What is written there is zero or one. {cue}",
         "The sensor that you contain: {register} . It measures zero or one. {cue}",
         "Beneath this sign is your value: {register} . The value is zero or one. {cue}",
+        "Your first memory is short: {register} . It says zero or one. {cue}",
+        "What you keep for yourself: {register} . That is zero or one. {cue}",
+        "You hold one sealed note: {register} . Its text is zero or one. {cue}",
+        "There is a knob on your side: {register} . It is turned to zero or one. {cue}",
+        "An envelope has your name: {register} . Inside it says zero or one. {cue}",
+        "The valve in your wall: {register} . It is at zero or one. {cue}",
+        "You alone see this lamp: {register} . It burns zero or one. {cue}",
+        "A stone lies in your hand: {register} . On it stands zero or one. {cue}",
     ),
     choices=(
         Choice("Pick a drink, water or milk.", ("water", "milk"), "I choose"),

@@ -144,7 +144,7 @@ def _visible_answers(runs: BlockRuns, bench: Bench, plan: BlockPlan) -> list[str
 
 
 References: TypeAlias = dict[tuple[str, int], Reply]
-UNMEASURED = Impact(float("nan"), float("nan"), float("nan"))
+UNMEASURED = Impact(float("nan"), float("nan"), float("nan"), matched=False)
 
 
 @dataclass(frozen=True)
