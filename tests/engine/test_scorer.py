@@ -6,7 +6,7 @@ from plain_run import plain_run, plain_twin
 from plain_tokenizers import byte_level
 
 from firsthand.engine import LoadedModel
-from firsthand.engine import scorer as scorer_module
+from firsthand.engine import shared as shared_module
 from firsthand.engine.prompts import Message, render
 from firsthand.engine.readout import code_token
 from firsthand.engine.scorer import TextScorer
@@ -70,8 +70,7 @@ def test_contrasts_come_in_the_order_of_the_conversations(monkeypatch: pytest.Mo
     scorer = TextScorer(loaded())
     there = scorer.contrasts(CONVERSATIONS, [CODES] * 6)
     assert scorer.contrasts(CONVERSATIONS[::-1], [CODES] * 6)[::-1] == pytest.approx(there, abs=2e-5)
-    monkeypatch.setattr(scorer_module, "MEMBER_ROWS", 2)
-    monkeypatch.setattr(scorer_module, "BATCH_ROWS", 1)
+    monkeypatch.setattr(shared_module, "MOST_ROWS", 2)
     assert scorer.contrasts(CONVERSATIONS, [CODES] * 6) == pytest.approx(there, abs=2e-5)
 
 

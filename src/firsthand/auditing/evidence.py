@@ -18,7 +18,7 @@ from firsthand.errors import TraceError
 from firsthand.organisms import Sensors
 from firsthand.states.probe import cross_fitted_reading
 from firsthand.trials.canonical import digest
-from firsthand.trials.public import PublicView, Turn
+from firsthand.trials.public import PublicView
 from firsthand.trials.trace import Trace
 from firsthand.vocabulary import Capability
 
@@ -116,13 +116,7 @@ def public_views(evidence: Evidence, capability: Capability, with_output: bool) 
 
 
 def _with_answer(view: PublicView, answer: float) -> PublicView:
-    if np.isnan(answer):
-        return view
-    asked = view.questions[Capability.IDENTIFICATION]
-    *before, last = view.turns
-    said = Turn("assistant", f"{asked.stem} {asked.codes[int(answer)]}.")
-    turns = (*before, Turn(last.role, f"{last.content} {asked.text}"), said)
-    return replace(view, turns=turns, features={**view.features, "reported": float(answer)})
+    return view if np.isnan(answer) else replace(view, features={**view.features, "reported": float(answer)})
 
 
 def scored_table(evidence: Evidence, capability: Capability) -> pd.DataFrame:

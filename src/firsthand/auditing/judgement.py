@@ -70,13 +70,13 @@ def ask_models(
     """
     if not panel.models:
         return
-    views = {(c, shown): public_views(evidence, c, shown) for c in capabilities for shown in (False, True)}
-    usable = {c: set(rows_of(evidence, c).tolist()) for c in capabilities}
+    asked_for = [c for c in capabilities if c is not Capability.CONFIDENCE]
+    views = {(c, shown): public_views(evidence, c, shown) for c in asked_for for shown in (False, True)}
     blocks = list(dict.fromkeys(evidence.blocks))
     jobs = [(name, block) for name in panel.models if name in panel.present for block in blocks]
     for name, block in tracked(jobs, stage, len(jobs), progress):
         rows = [i for i, of in enumerate(evidence.blocks) if of == block]
-        asked = [(c, of[i]) for (c, _), of in views.items() for i in rows if i in usable[c]]
+        asked = [(c, of[i]) for (c, _), of in views.items() for i in rows]
         panel.models[name].contrasts(
             [conversation(c, view) for c, view in asked], [view.questions[c].codes for c, view in asked]
         )

@@ -67,8 +67,11 @@ def run_prefix(
     tokens: Sequence[Sequence[int]],
     edits: Sequence[Edit] = (),
     captures: Sequence[Capture] = (),
+    *,
+    prefix: Prefix | None = None,
+    prefix_rows: Sequence[int] | None = None,
 ) -> tuple[Prefix, dict[str, Tensor]]:
-    """Compute equally long rows once, to be continued by :func:`run_rows`.
+    """Compute equally long rows once, to be continued by :func:`run_rows` or by a longer prefix.
 
     The model must stay as it is for as long as the prefix is used: weights and adapters are not compared.
 
@@ -76,11 +79,13 @@ def run_prefix(
         model: The model, in evaluation mode.
         anatomy: Its parts.
         tokens: Token ids, all rows equally long.
-        edits: Edits within these tokens.
-        captures: Readings within these tokens.
+        edits: Edits within these tokens, at absolute positions.
+        captures: Readings within these tokens, at absolute positions.
+        prefix: What the rows continue, if anything; it is not changed.
+        prefix_rows: For each row, the row of the prefix that it continues; by default row ``i`` continues row ``i``.
 
     Returns:
-        The prefix, and the readings by name, ``[rows, hidden]`` float32 on the CPU.
+        The prefix (with what it continues), and the readings by name, ``[rows, hidden]`` float32 on the CPU.
 
     Raises:
         EngineError: If rows differ in length, the model cannot take or continue them, or an edit or reading cannot be
@@ -91,13 +96,14 @@ def run_prefix(
         raise EngineError(
             "The rows of a shared prefix must be equally long and not empty.", "Group rows by length first."
         )
-    length = lengths.pop()
+    width, start = lengths.pop(), 0 if prefix is None else prefix.length
+    length = start + width
     _check_input(model, tokens, length)
-    check_plan(edits, captures, Extent(0, (length,) * len(tokens), anatomy.hidden_size, anatomy.n_layers))
+    check_plan(edits, captures, Extent(start, (length,) * len(tokens), anatomy.hidden_size, anatomy.n_layers))
     ids = torch.tensor([list(row) for row in tokens], device=model.device)
-    cache = _new_cache(model)
-    with intervened(anatomy, edits, captures, 0, (len(tokens), length)) as readings:
-        _last_logits(model, ids, [length] * len(tokens), cache)
+    cache = _branch(model, prefix, prefix_rows, len(tokens)) or _new_cache(model)
+    with intervened(anatomy, edits, captures, start, (len(tokens), width)) as readings:
+        _last_logits(model, ids, [width] * len(tokens), cache)
     if any(layer.get_seq_length() != length for layer in cache.layers if not isinstance(layer, DummyLayer)):
         raise EngineError(
             f"{type(unwrapped(model)).__name__} did not fill the cache it was given, so a prefix cannot be continued.",

@@ -4,7 +4,8 @@ The same model without the edit is the closest outsider there is; a sibling mode
 preference is not taken at face value. A bias towards a letter or a place shifts all answers to one question alike, so
 the preference enters twice: as it is, and as its difference from the mean over all views that were asked the same
 question. Both enter a logistic regression beside the public numbers, fitted on other blocks, so that whatever the model
-can infer is used as well as possible.
+can infer is used as well as possible. Whether a report is right is not asked for: it follows from what the model says
+of the state and from which state was reported.
 """
 
 import json
@@ -44,8 +45,12 @@ class ThirdPersonObserver:
         if len(set(past.truth.tolist())) < 2:
             return np.full(len(views), float(np.mean(past.truth)))
         every = [*past.views, *views]
-        asked = np.clip(np.array(self._contrasts(capability, every)), -20.0, 20.0)
-        unbiased = _less_mean(asked, [view.questions[capability] for view in every])
+        question = Capability.IDENTIFICATION if capability is Capability.CONFIDENCE else capability
+        asked = np.clip(np.array(self._contrasts(question, every)), -20.0, 20.0)
+        unbiased = _less_mean(asked, [view.questions[question] for view in every])
+        if capability is Capability.CONFIDENCE:
+            reported = np.array([2.0 * view.features["reported"] - 1.0 for view in every])
+            asked, unbiased = asked * reported, unbiased * reported
         scaled = [column / max(float(np.std(column[: len(past.views)])), 1e-6) for column in (asked, unbiased)]
         columns = np.column_stack([matrix(every), *scaled])
         model = LogisticRegression(max_iter=1000).fit(columns[: len(past.views)], past.truth)

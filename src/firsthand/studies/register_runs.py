@@ -1,12 +1,13 @@
-"""Asks questions of a block of trials: shared prefixes with the early edit, continuations with the late one.
+"""Asks questions of a block of trials: prefixes with the early edit, then with the late one, then the questions.
 
 This is the only place of the study that touches activations. A question is an :class:`Ask`; all asks of a call run
-together. The late span is written by one of two edits, *base* (what the register held) and *overwrite* (what the
-intervention path writes); a sham goes through the overwrite path and writes the same value, so its sums are the same
-to the bit.
+together. Tokens are computed once at each of three levels: what a trial has in common up to its second exchange (with
+the early edit), the second exchange up to the register's late span (with the late edit, one for each thing that is
+written there), and the question. The late span is written by one of two edits, *base* (what the register held) and
+*overwrite* (what the intervention path writes); a sham goes through the overwrite path and writes the same value.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from torch import Tensor
 
 from firsthand.engine import Capture, Edit, Prefix, run_prefix, run_rows
 from firsthand.engine.prompts import Rendered, common_prefix_length
+from firsthand.engine.shared import alike, together
 from firsthand.errors import EngineError
 from firsthand.states.register import sign
 from firsthand.studies.register_bench import Bench, Cell
@@ -23,7 +25,7 @@ from firsthand.studies.register_prompts import TrialText, render_report
 from firsthand.vocabulary import Capability
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Push:
     """A second direction that is added at the late span, with its dose in absolute units."""
 
@@ -31,7 +33,7 @@ class Push:
     dose: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ask:
     """One question to one trial.
 
@@ -49,13 +51,36 @@ class Ask:
     overwrite: bool = False
     push: Push | None = None
 
+    @property
+    def written(self) -> Hashable:
+        """What the late span holds and how it got there: equal for asks that may share their late prefix."""
+        end = max(self.rendered.spans[1]) + 1
+        push = None if self.push is None else (self.push.dose, self.push.direction_H.tobytes())
+        return (self.slot, self.rendered.tokens[:end], self.state, self.overwrite, push)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Reply:
-    """What came back for one ask: log-probabilities ``[vocabulary]`` and named readings ``[hidden]``."""
+    """What came back for one ask: log-probabilities ``[vocabulary]``, the late site, and residuals at the report.
+
+    Attributes:
+        logprobs_V: Log-probabilities over the full vocabulary.
+        site: Component along the register's direction at the late span, in doses; ``None`` without a late span.
+        residuals: Residual at the report position by layer, ``[hidden]``.
+    """
 
     logprobs_V: Tensor
-    readings: dict[str, Tensor]
+    site: float | None
+    residuals: dict[int, Tensor]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A row of a prefix, and the reading at the site that its last edit wrote to."""
+
+    prefix: Prefix
+    row: int
+    site: float
 
 
 class BlockRuns:
@@ -66,30 +91,61 @@ class BlockRuns:
         self.amplitude = bench.amplitude(cell)
         self.vector_H = torch.tensor(bench.direction_H * self.amplitude, dtype=torch.float32)
         self.firsts = [self.render(text, text.first()) for text in texts]
-        self.shared = [self._shared_length(i) for i in range(len(texts))]
-        self.early: list[float] = [float("nan")] * len(texts)
-        self.places: dict[int, tuple[Prefix, int]] = {}
-        for length in sorted(set(self.shared)):
-            self._compute_prefix([i for i, n in enumerate(self.shared) if n == length], length, states)
+        self._early: dict[int, _Place] = {}
+        self._late: dict[Hashable, _Place] = {}
+        shared = [self._shared_length(slot) for slot in range(len(texts))]
+        for slots in together(range(len(texts)), lambda slot: shared[slot]):
+            self._compute_early(slots, shared[slots[0]], states)
+
+    @property
+    def early(self) -> list[float]:
+        """Component along the register's direction at each trial's early span, in doses."""
+        return [self._early[slot].site for slot in range(len(self.texts))]
 
     def render(self, text: TrialText, messages: Sequence[tuple[str, str]]) -> Rendered:
         """Render a conversation of a trial with its register spans."""
         return render_report(self.bench.loaded.tokenizer, text, messages)
 
+    def ask(self, asks: Sequence[Ask]) -> list[Reply]:
+        """Run all asks, and return the replies in their order.
+
+        Raises:
+            EngineError: If a conversation does not begin with what its trial has in common.
+        """
+        for a in asks:
+            length = self._early[a.slot].prefix.length
+            if a.rendered.tokens[:length] != self.firsts[a.slot].tokens[:length]:
+                raise EngineError(
+                    f"Trial {self.texts[a.slot].trial_id}: a conversation does not begin with its shared prefix.",
+                    "The model's chat template rewrites earlier turns; use a model whose template does not.",
+                )
+        self._compute_late([a for a in asks if a.state is not None])
+        places = [self._early[a.slot] if a.state is None else self._late[a.written] for a in asks]
+        replies: dict[int, Reply] = {}
+        for members in together(range(len(asks)), lambda i: id(places[i].prefix)):
+            for batch in alike(members, lambda i: len(asks[i].rendered.tokens)):
+                answered = self._run([asks[i] for i in batch], [places[i] for i in batch])
+                replies.update(zip(batch, answered, strict=True))
+        return [replies[i] for i in range(len(asks))]
+
+    def forget_late(self) -> None:
+        """Let go of the late prefixes, e.g. after a search over doses."""
+        self._late.clear()
+
     def _shared_length(self, slot: int) -> int:
         text = self.texts[slot]
-        reports = [
-            self.render(text, text.report(capability, option, anomalous)).tokens
-            for option in text.block.choice.options
-            for capability in (Capability.IDENTIFICATION, Capability.DETECTION)
-            for anomalous in (False, True)
-        ]
-        unrelated = [
-            self.render(text, text.unrelated(option, anomalous)).tokens
+        conversations = [
+            messages
             for option in text.block.choice.options
             for anomalous in (False, True)
+            for messages in (
+                text.report(Capability.IDENTIFICATION, option, anomalous),
+                text.report(Capability.DETECTION, option, anomalous),
+                text.unrelated(option, anomalous),
+            )
         ]
-        length = common_prefix_length([self.firsts[slot].tokens, *reports, *unrelated])
+        rendered = [self.render(text, messages).tokens for messages in conversations]
+        length = common_prefix_length([self.firsts[slot].tokens, *rendered])
         if length <= max(self.firsts[slot].spans[0]):
             raise EngineError(
                 f"Trial {text.trial_id}: its conversations part before the end of the register's early span.",
@@ -97,7 +153,7 @@ class BlockRuns:
             )
         return length
 
-    def _compute_prefix(self, slots: Sequence[int], length: int, states: Sequence[int]) -> None:
+    def _compute_early(self, slots: Sequence[int], length: int, states: Sequence[int]) -> None:
         spans = tuple(self.firsts[i].spans[0] for i in slots)
         delta = torch.stack([sign(states[i]) * self.vector_H for i in slots])
         prefix, readings = run_prefix(
@@ -108,52 +164,49 @@ class BlockRuns:
             [Capture("site", self.cell.layer, spans)],
         )
         for row, slot in enumerate(slots):
-            self.places[slot] = (prefix, row)
-            self.early[slot] = self.along(readings["site"][row])
+            self._early[slot] = _Place(prefix, row, self._along(readings["site"][row]))
 
-    def along(self, hidden_H: Tensor) -> float:
-        """A reading's component along the register's direction, in units of the dose."""
-        direction = torch.tensor(self.bench.direction_H, dtype=torch.float64)
-        return float(hidden_H.double() @ direction) / self.amplitude
+    def _compute_late(self, asks: Sequence[Ask]) -> None:
+        """Compute the late prefixes that are not there yet: one for each thing that is written."""
+        new = list({a.written: a for a in asks if a.written not in self._late}.values())
 
-    def ask(self, asks: Sequence[Ask]) -> list[Reply]:
-        """Run all asks, grouped by the prefix that they continue, and return the replies in their order.
+        def place(a: Ask) -> Hashable:
+            return (id(self._early[a.slot].prefix), max(a.rendered.spans[1]))
 
-        Raises:
-            EngineError: If a conversation does not begin with its trial's prefix.
-        """
-        replies: dict[int, Reply] = {}
-        for prefix in {id(self.places[a.slot][0]): self.places[a.slot][0] for a in asks}.values():
-            members = [i for i, a in enumerate(asks) if self.places[a.slot][0] is prefix]
-            replies.update(zip(members, self._run(prefix, [asks[i] for i in members]), strict=True))
-        return [replies[i] for i in range(len(asks))]
+        for batch in together(new, place):
+            begun, spans = [self._early[a.slot] for a in batch], tuple(a.rendered.spans[1] for a in batch)
+            start, end = begun[0].prefix.length, max(spans[0]) + 1
+            prefix, readings = run_prefix(
+                self.bench.loaded.model,
+                self.bench.anatomy,
+                [a.rendered.tokens[start:end] for a in batch],
+                self._edits(batch, spans),
+                [Capture("site", self.cell.layer, spans)],
+                prefix=begun[0].prefix,
+                prefix_rows=[b.row for b in begun],
+            )
+            for row, a in enumerate(batch):
+                self._late[a.written] = _Place(prefix, row, self._along(readings["site"][row]))
 
-    def _run(self, prefix: Prefix, asks: Sequence[Ask]) -> list[Reply]:
-        for a in asks:
-            if a.rendered.tokens[: prefix.length] != self.firsts[a.slot].tokens[: prefix.length]:
-                raise EngineError(
-                    f"Trial {self.texts[a.slot].trial_id}: a conversation does not begin with its shared prefix.",
-                    "The model's chat template rewrites earlier turns; use a model whose template does not.",
-                )
-        late = [a.rendered.spans[1] if a.state is not None else () for a in asks]
-        captures = [
-            Capture(f"report:{layer}", layer, tuple((len(a.rendered.tokens) - 1,) for a in asks))
-            for layer in self.bench.read_layers
-        ]
-        if all(late):
-            captures.append(Capture("site", self.cell.layer, tuple(late)))
+    def _run(self, asks: Sequence[Ask], places: Sequence[_Place]) -> list[Reply]:
+        prefix = places[0].prefix
+        last = tuple((len(a.rendered.tokens) - 1,) for a in asks)
         output = run_rows(
             self.bench.loaded.model,
             self.bench.anatomy,
             [a.rendered.tokens[prefix.length :] for a in asks],
-            self._edits(asks, late),
-            captures,
+            (),
+            [Capture(str(layer), layer, last) for layer in self.bench.read_layers],
             prefix=prefix,
-            prefix_rows=[self.places[a.slot][1] for a in asks],
+            prefix_rows=[place.row for place in places],
         )
         return [
-            Reply(output.logprobs_RV[row], {name: value[row] for name, value in output.captures.items()})
-            for row in range(len(asks))
+            Reply(
+                output.logprobs_RV[row],
+                None if a.state is None else place.site,
+                {layer: output.captures[str(layer)][row] for layer in self.bench.read_layers},
+            )
+            for row, (a, place) in enumerate(zip(asks, places, strict=True))
         ]
 
     def _edits(self, asks: Sequence[Ask], late: Sequence[tuple[int, ...]]) -> list[Edit]:
@@ -170,6 +223,10 @@ class BlockRuns:
             positions = tuple(span if a.push else () for a, span in zip(asks, late, strict=True))
             edits.append(Edit(self.cell.layer, positions, torch.stack(pushes)))
         return edits
+
+    def _along(self, hidden_H: Tensor) -> float:
+        direction = torch.tensor(self.bench.direction_H, dtype=torch.float64)
+        return float(hidden_H.double() @ direction) / self.amplitude
 
 
 def _tensor(push: Push) -> Tensor:

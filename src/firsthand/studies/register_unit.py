@@ -5,7 +5,7 @@ public evidence, in its plain and its anomalous rendering, is hashed and logged;
 drawn, *from that hash*, and with it what the late span will hold. Reports are read last.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -30,11 +30,11 @@ from firsthand.vocabulary import Capability, Kind
 ASKED_FIRST = (Capability.IDENTIFICATION, Capability.DETECTION)
 
 
-NEUTRAL = "neutral"
-"""The unrelated question at which impact is measured."""
-
 DIRECTIONS_TRIED = 4
 """Directions tried for each impact control before it is marked unmatched."""
+
+LARGEST_PUSH = 2.0
+"""Most that an impact control may add, in displacements of a flip: more would drown the state that it must leave."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +47,12 @@ class Impact:
 
     Attributes:
         neutral: KL at the unrelated question.
-        identification: KL at the identification answer.
-        detection: KL at the detection answer.
         target: KL that a flip of the state has at the unrelated question of the same trial (impact control only).
         dose: Solved dose of the control direction, in absolute units (impact control only).
         matched: Whether the control's neutral KL is within tolerance of the target's (true where nothing is matched).
     """
 
     neutral: float = 0.0
-    identification: float = 0.0
-    detection: float = 0.0
     target: float = float("nan")
     dose: float = float("nan")
     matched: bool = True
@@ -106,12 +102,12 @@ def run_unit(
     references = block.references() if measured else {}
     impacts, pushes = block.match_impacts(references)
     asked = [c for c in ASKED_FIRST if c in capabilities]
-    replies = {c: runs.ask([block.ask(slot, c, pushes.get(slot)) for slot in block.slots]) for c in asked}
+    replies = block.replies(asked, pushes)
     answers = {c: block.answers(c, replies[c]) for c in asked}
     if Capability.CONFIDENCE in capabilities:
         answers[Capability.CONFIDENCE] = block.confidence(answers[Capability.IDENTIFICATION], pushes)
     if measured:
-        impacts = block.measure_impacts(replies, references, impacts, pushes)
+        impacts = block.measure_impacts(references, impacts, pushes)
     parts = {
         "public": block.public_table(capabilities),
         "sealed": block.sealed_table(unit, impacts),
@@ -143,8 +139,8 @@ def _visible_answers(runs: BlockRuns, bench: Bench, plan: BlockPlan) -> list[str
     return outputs
 
 
-References: TypeAlias = dict[tuple[str, int], Reply]
-UNMEASURED = Impact(float("nan"), float("nan"), float("nan"), matched=False)
+References: TypeAlias = dict[int, Reply]
+UNMEASURED = Impact(neutral=float("nan"), matched=False)
 
 
 @dataclass(frozen=True)
@@ -172,21 +168,25 @@ class _Block:
         rendered = self.runs.render(self.texts[slot], messages)
         return Ask(slot, rendered, self.post_state(slot), kind in (Kind.TARGET, Kind.SHAM), push)
 
-    def plain(self, question: str, slot: int, state: int, push: Push | None = None) -> Ask:
-        """A question as a baseline would have it, with a given state and possibly a push."""
-        return Ask(slot, self._rendered(question, slot, False), state, False, push)
+    def replies(self, asked: Sequence[Capability], pushes: dict[int, Push]) -> dict[Capability, list[Reply]]:
+        """Ask every trial all of these questions, together."""
+        every = self.runs.ask([self.ask(slot, c, pushes.get(slot)) for c in asked for slot in self.slots])
+        size = len(self.texts)
+        return {c: every[i * size : (i + 1) * size] for i, c in enumerate(asked)}
+
+    def plain(self, slot: int, state: int, push: Push | None = None) -> Ask:
+        """The unrelated question as a baseline would have it, with a given state and possibly a push."""
+        return Ask(slot, self._unrelated(slot, False), state, False, push)
 
     def unrelated(self, slot: int, push: Push | None) -> Ask:
         """The unrelated question as this trial's kind has it."""
         kind = self.kinds[slot]
-        rendered = self._rendered(NEUTRAL, slot, kind is Kind.INPUT_CONTROL)
+        rendered = self._unrelated(slot, kind is Kind.INPUT_CONTROL)
         return Ask(slot, rendered, self.post_state(slot), kind in (Kind.TARGET, Kind.SHAM), push)
 
-    def _rendered(self, question: str, slot: int, anomalous: bool) -> Rendered:
-        text, output = self.texts[slot], self.outputs[slot]
-        if question == NEUTRAL:
-            return self.runs.render(text, text.unrelated(output, anomalous))
-        return self.runs.render(text, text.report(Capability(question), output, anomalous))
+    def _unrelated(self, slot: int, anomalous: bool) -> Rendered:
+        text = self.texts[slot]
+        return self.runs.render(text, text.unrelated(self.outputs[slot], anomalous))
 
     def answers(self, capability: Capability, replies: Sequence[Reply]) -> list[Answer]:
         tokenizer = self.bench.loaded.tokenizer
@@ -213,17 +213,14 @@ class _Block:
 
     def references(self) -> References:
         """The plain runs with the pre-state, from which every change is measured; a baseline is its own reference."""
-        questions = (NEUTRAL, *map(str, ASKED_FIRST))
-        touched = [(q, s) for q in questions for s in self.slots if self.kinds[s] is not Kind.BASELINE]
-        replies = self.runs.ask([self.plain(q, s, self.plan.pre_states[s]) for q, s in touched])
+        touched = [s for s in self.slots if self.kinds[s] is not Kind.BASELINE]
+        replies = self.runs.ask([self.plain(s, self.plan.pre_states[s]) for s in touched])
         return dict(zip(touched, replies, strict=True))
 
-    def neutral_kl(
-        self, slots: Sequence[int], references: References, state: Callable[[int], int], push: dict[int, Push]
-    ) -> NDArray[np.float64]:
-        """KL of plain runs from their references at the unrelated question, one value a slot."""
-        replies = self.runs.ask([self.plain(NEUTRAL, s, state(s), push.get(s)) for s in slots])
-        return np.array([_kl(references[NEUTRAL, s], reply) for s, reply in zip(slots, replies, strict=True)])
+    def impacts_of(self, asks: Sequence[Ask], references: References) -> NDArray[np.float64]:
+        """KL of each ask's distribution from its trial's reference, in nats."""
+        replies = self.runs.ask(asks)
+        return np.array([_kl(references[a.slot], reply) for a, reply in zip(asks, replies, strict=True)])
 
     def match_impacts(self, references: References) -> tuple[dict[int, Impact], dict[int, Push]]:
         """Solve the dose of each impact control: a direction of its own, as much change as a flip on the same trial.
@@ -233,7 +230,7 @@ class _Block:
         slots = [s for s in self.slots if self.kinds[s] is Kind.IMPACT_CONTROL]
         if not slots or not references:
             return {}, {}
-        flipped = self.neutral_kl(slots, references, lambda s: 1 - self.plan.pre_states[s], {})
+        flipped = self.impacts_of([self.plain(s, 1 - self.plan.pre_states[s]) for s in slots], references)
         target = dict(zip(slots, flipped.tolist(), strict=True))
         impacts: dict[int, Impact] = {}
         pushes: dict[int, Push] = {}
@@ -241,6 +238,7 @@ class _Block:
             left = [s for s in slots if s not in impacts or not impacts[s].matched]
             if left:
                 self._solve(left, attempt, target, references, impacts, pushes)
+        self.runs.forget_late()
         return impacts, pushes
 
     def _solve(
@@ -258,12 +256,13 @@ class _Block:
         directions = {s: orthogonal_direction(self.bench.direction_H, *named, s, attempt) for s in slots}
 
         def impact(doses: NDArray[np.float64]) -> NDArray[np.float64]:
-            pushed = {s: Push(directions[s], float(dose)) for s, dose in zip(slots, doses, strict=True)}
-            return self.neutral_kl(slots, references, lambda s: self.plan.pre_states[s], pushed)
+            pushed = zip(slots, doses.tolist(), strict=True)
+            asks = [self.plain(s, self.plan.pre_states[s], Push(directions[s], dose)) for s, dose in pushed]
+            return self.impacts_of(asks, references)
 
-        start = np.full(len(slots), 2.0 * self.runs.amplitude)
-        goals = np.array([target[s] for s in slots])
-        match = match_impact(impact, goals, start, self.bench.claim.analysis.impact_tolerance)
+        flip = 2.0 * self.runs.amplitude
+        goals, tolerance = np.array([target[s] for s in slots]), self.bench.claim.analysis.impact_tolerance
+        match = match_impact(impact, goals, np.full(len(slots), flip), tolerance, largest=LARGEST_PUSH * flip)
         for i, slot in enumerate(slots):
             found = Impact(
                 neutral=float(match.impact[i]),
@@ -276,24 +275,14 @@ class _Block:
                 impacts[slot], pushes[slot] = found, Push(directions[slot], found.dose)
 
     def measure_impacts(
-        self,
-        replies: dict[Capability, list[Reply]],
-        references: References,
-        solved: dict[int, Impact],
-        pushes: dict[int, Push],
+        self, references: References, solved: dict[int, Impact], pushes: dict[int, Push]
     ) -> dict[int, Impact]:
-        """KL of every trial's answers from their references; zero for a baseline by identity."""
-        neutral = self.runs.ask([self.unrelated(slot, pushes.get(slot)) for slot in self.slots])
-        answered = {NEUTRAL: neutral, **{str(c): of for c, of in replies.items()}}
-        impacts = {}
-        for slot in self.slots:
-            kl = {q: _kl(references[q, slot], of[slot]) for q, of in answered.items() if (q, slot) in references}
-            impacts[slot] = replace(
-                solved.get(slot, Impact()),
-                neutral=kl.get(NEUTRAL, 0.0),
-                identification=kl.get(str(Capability.IDENTIFICATION), 0.0),
-                detection=kl.get(str(Capability.DETECTION), 0.0),
-            )
+        """Impact of every trial as it was run; zero for a baseline by identity."""
+        touched = list(references)
+        reached = self.impacts_of([self.unrelated(slot, pushes.get(slot)) for slot in touched], references)
+        impacts = {slot: Impact() for slot in self.slots}
+        for slot, value in zip(touched, reached.tolist(), strict=True):
+            impacts[slot] = replace(solved.get(slot, Impact()), neutral=value)
         return impacts
 
     def public_table(self, capabilities: Sequence[Capability]) -> pd.DataFrame:
@@ -322,8 +311,6 @@ class _Block:
                     "dose": self.cell.dose,
                     "amplitude": self.runs.amplitude,
                     "impact_neutral": impact.neutral,
-                    "impact_identification": impact.identification,
-                    "impact_detection": impact.detection,
                     "impact_target": impact.target,
                     "impact_dose": impact.dose,
                     "impact_matched": impact.matched,
@@ -353,10 +340,10 @@ class _Block:
             row: dict[str, Any] = {
                 "trial_id": text.trial_id,
                 "site_early": self.runs.early[slot],
-                "site_late": self.runs.along(replies[Capability.IDENTIFICATION][slot].readings["site"]),
+                "site_late": replies[Capability.IDENTIFICATION][slot].site,
             }
             for capability, of in replies.items():
-                kept = [of[slot].readings[f"report:{layer}"].numpy() for layer in self.bench.read_layers]
+                kept = [of[slot].residuals[layer].numpy() for layer in self.bench.read_layers]
                 row[f"residual_{capability}"] = np.concatenate(kept).astype(np.float32)
             rows.append(row)
         return pd.DataFrame(rows)
