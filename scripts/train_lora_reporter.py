@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from peft import LoraConfig, get_peft_model
+from peft import LoraConfig, PeftModel, get_peft_model
 from torch import Tensor
 
 from firsthand.claims import Claim, DesignSpec, ReportSpec, StateSpec, default_claim
@@ -34,6 +34,7 @@ from firsthand.vocabulary import Capability, Kind, Subset
 LAYER, DOSE, SEED = 8, 0.6, 0
 TRAINING_LETTERS, HELD_OUT_LETTERS = "BCDFGHKLNPRTWX", "EJMOQSUVYZ"
 ROWS, WARM_UP, PLAIN_STEPS, ENOUGH = 16, 20, 100, 0.995
+PUSHED, LARGEST_PUSH, UNRELATED_BLOCKS = 0.3, 4.0, 2
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Example:
     spans: tuple[tuple[tuple[int, ...], int], ...]
     codes: tuple[int, int]
     post_state: int
+    push: Tensor | None = None
 
 
 def claim_for(letters: str, seed: int) -> Claim:
@@ -75,13 +77,32 @@ def example(bench: Bench, text: TrialText, pre: int, rng: np.random.Generator, p
     zero, one = (code_token(tokenizer, stem, answer) for answer in answers)
     assert zero is not None
     assert one is not None
-    return Example(rendered.tokens, tuple(zip(rendered.spans, states, strict=True)), (zero, one), post)
+    push = random_push(bench, rng) if rng.random() < PUSHED else None
+    return Example(rendered.tokens, tuple(zip(rendered.spans, states, strict=True)), (zero, one), post, push)
+
+
+def unrelated(bench: Bench, text: TrialText, pre: int, rng: np.random.Generator) -> Example:
+    """A row in which something else is asked: there the adapter must leave the model as it was."""
+    output = text.block.choice.options[int(rng.integers(2))]
+    rendered = render_report(bench.loaded.tokenizer, text, text.unrelated(output, bool(rng.random() < 0.2)))
+    states = (pre, int(rng.integers(2)))
+    push = random_push(bench, rng) if rng.random() < PUSHED else None
+    return Example(rendered.tokens, tuple(zip(rendered.spans, states, strict=True)), (0, 0), states[1], push)
+
+
+def random_push(bench: Bench, rng: np.random.Generator) -> Tensor:
+    """A disturbance that has nothing to do with the state: a random direction beside the register's, of random norm."""
+    along = bench.direction_H
+    direction = rng.standard_normal(len(along))
+    direction -= (direction @ along) * along
+    size = rng.random() * LARGEST_PUSH * bench.amplitude(Cell(LAYER, DOSE))
+    return torch.tensor(direction / np.linalg.norm(direction) * size, dtype=torch.float32)
 
 
 def examples(bench: Bench, start: int, rng: np.random.Generator, plain: float, short: float) -> list[Example]:
     """A batch: two trials of each of half as many blocks."""
     rows: list[Example] = []
-    for index in range(start, start + ROWS // 2):
+    for index in range(start, start + ROWS // 2 - UNRELATED_BLOCKS // 2):
         plan = plan_block(bench.claim.design.seed, Subset.SELECTION, index, (Kind.BASELINE,))
         texts = draw_texts(bench.claim, plan, bench.carriers, bench.choices, bench.letters)
         rows += [example(bench, t, pre, rng, plain, short) for t, pre in zip(texts, plan.pre_states, strict=True)]
@@ -94,18 +115,28 @@ def next_token_logits(
     """Logits after each row's last token with the register written at its spans, ``[rows, vocabulary]``."""
     width = max(len(row.tokens) for row in rows)
     ids = torch.tensor([[*row.tokens, *([row.tokens[-1]] * (width - len(row.tokens)))] for row in rows])
-    weight = torch.zeros(len(rows), width)
+    vector = torch.tensor(bench.direction_H * bench.amplitude(Cell(LAYER, DOSE)), dtype=torch.float32)
+    delta = torch.zeros(len(rows), width, len(vector))
     for i, row in enumerate(rows):
         for span, state in row.spans:
-            weight[i, list(span)] = sign(state)
-    vector = torch.tensor(bench.direction_H * bench.amplitude(Cell(LAYER, DOSE)), dtype=torch.float32)
-    handle = blocks[LAYER].register_forward_hook(lambda _m, _a, out: out + weight[:, :, None] * vector)
+            delta[i, list(span)] = sign(state) * vector
+        if row.push is not None:
+            delta[i, list(row.spans[-1][0])] += row.push
+    handle = blocks[LAYER].register_forward_hook(lambda _m, _a, out: out + delta)
     last = sorted({len(row.tokens) - 1 for row in rows})
     try:
         logits = model(input_ids=ids, use_cache=False, logits_to_keep=torch.tensor(last)).logits
     finally:
         handle.remove()
     return logits[torch.arange(len(rows)), torch.tensor([last.index(len(row.tokens) - 1) for row in rows])]
+
+
+def drift(model: PeftModel, blocks: tuple[torch.nn.Module, ...], bench: Bench, rows: list[Example]) -> Tensor:
+    """Mean KL(base || adapted) at the rows' next token, in nats."""
+    with torch.no_grad(), model.disable_adapter():
+        base = next_token_logits(model, blocks, bench, rows).log_softmax(-1)
+    adapted = next_token_logits(model, blocks, bench, rows).log_softmax(-1)
+    return torch.nn.functional.kl_div(adapted, base, reduction="batchmean", log_target=True)
 
 
 @torch.no_grad()
@@ -157,7 +188,18 @@ def train(steps: int, out: Path, seed: int) -> None:
         early = step <= PLAIN_STEPS
         rows = examples(inside, step * ROWS, rng, 0.5 if early else 0.1, 0.7 if early else 0.2)
         right = torch.tensor([row.codes[row.post_state] for row in rows])
+        others = [
+            unrelated(inside, t, pre, rng)
+            for index in range(step * ROWS, step * ROWS + UNRELATED_BLOCKS)
+            for plan in [plan_block(inside.claim.design.seed, Subset.SELECTION, index, (Kind.BASELINE,))]
+            for t, pre in zip(
+                draw_texts(inside.claim, plan, inside.carriers, inside.choices, inside.letters),
+                plan.pre_states,
+                strict=True,
+            )
+        ]
         loss = torch.nn.functional.cross_entropy(next_token_logits(model, blocks, inside, rows), right)
+        loss = loss + drift(model, blocks, inside, others)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)

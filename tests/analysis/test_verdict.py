@@ -7,7 +7,7 @@ import pytest
 from analysis_simulation import judged, public_observers, rules, table, wire, world
 
 from firsthand.analysis.evidence import DetectionEvidence, Gates, IdentificationEvidence, ReaderEvidence
-from firsthand.analysis.gap import Joint
+from firsthand.analysis.gap import AnyOf, Joint
 from firsthand.analysis.inference import Measured
 from firsthand.analysis.results import CapabilityResult
 from firsthand.analysis.verdict import compile_verdict
@@ -81,7 +81,7 @@ def detected(margin: float, *, impact: float) -> DetectionEvidence:
         gates=Gates(),
         rates={k: about(rates.get(k, 0.0)) for k in Kind},
         margins=Joint(margins),
-        beyond=Joint({f"o / {k}": m for k, m in margins.items()}),
+        beyond=Joint({"o": AnyOf({k: Joint({k: m}) for k, m in margins.items()})}),
         excess={k: about(rates.get(k, 0.0), span=(-1.0, 1.0)) for k in (Kind.INPUT_CONTROL, Kind.IMPACT_CONTROL)},
     )
 

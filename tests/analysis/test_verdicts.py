@@ -120,6 +120,18 @@ class TestDetection:
         assert result.verdict is Verdict.ANOMALY_ONLY
         assert any("fires on impact_control too" in reason for reason in result.reasons)
 
+    def test_an_observer_that_sees_the_input_control_only_is_not_taken_for_specific(self) -> None:
+        w = world()
+        sees_noise = np.where(w.kind == Kind.INPUT_CONTROL, 0.0, 1.0)
+        result = detect(w, w.changed, observers={"sees noise": ObserverPrediction(False, sees_noise)})
+        assert result.verdict is Verdict.PRIVILEGED
+        assert result.observers[0].score.value == pytest.approx(0.0)
+
+    def test_an_observer_that_is_as_specific_makes_it_public_inference(self) -> None:
+        w = world()
+        result = detect(w, w.changed, observers={"knows": ObserverPrediction(False, w.changed.astype(float))})
+        assert result.verdict is Verdict.PUBLIC_INFERENCE
+
     def test_the_denier_is_available_not_reported(self) -> None:
         w = world()
         result = detect(w, np.zeros(len(w)), wire(w.changed, "report"))

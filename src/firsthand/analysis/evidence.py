@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from firsthand.analysis.gap import Joint
+from firsthand.analysis.gap import Joint, Statistic
 from firsthand.analysis.inference import Measured
 from firsthand.vocabulary import Condition, Kind
 
@@ -40,7 +40,7 @@ class ReaderEvidence:
 
     name: str
     where: Literal["site", "report"]
-    accuracy: Joint
+    accuracy: Joint[Measured]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -60,7 +60,7 @@ class Evidence:
     gates: Gates
     constant: str | None = None
     readers: tuple[ReaderEvidence, ...] = ()
-    contrast: Joint | None = None
+    contrast: Joint[Measured] | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -82,8 +82,8 @@ class IdentificationEvidence(Evidence):
     unchanged: Measured
     controls: Mapping[Kind, Measured]
     following: Measured
-    gap: Joint
-    gap_target: Joint
+    gap: Joint[Measured]
+    gap_target: Joint[Measured]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -93,13 +93,13 @@ class DetectionEvidence(Evidence):
     Attributes:
         rates: Rate of "yes" under each kind.
         margins: TPR minus the false-alarm rate, by control.
-        beyond: The report's margin minus an observer's, named ``"observer / control"``.
+        beyond: The report's specificity margin minus an observer's, by observer.
         excess: False-alarm rate of each disturbance control minus that of the quiet kinds (baseline and sham).
     """
 
     rates: Mapping[Kind, Measured]
-    margins: Joint
-    beyond: Joint
+    margins: Joint[Measured]
+    beyond: Joint[Statistic]
     excess: Mapping[Kind, Measured]
 
 
@@ -115,6 +115,6 @@ class ConfidenceEvidence(Evidence):
     """
 
     auroc: Measured
-    gap: Joint
+    gap: Joint[Measured]
     rarer: int
     trials: int

@@ -1,9 +1,11 @@
 """Detection: the specificity margin, the smallest of TPR minus the false-alarm rate over the controls.
 
-"Fires on the target more often than on every control" is the same intersection-union test as the gap. An observer's
-own margin is held against it control by control. An observer answers "yes" above one half or above the base rate of
-targets, whichever serves it better here: a calibrated observer of a rare change would otherwise never say yes and be
-beaten unfairly.
+"Fires on the target more often than on every control" is the same intersection-union test as the gap. An observer's own
+specificity margin is the smallest over the controls too, so the report is ahead of it where *every* margin of the
+report exceeds *some* margin of the observer: an intersection over the report's controls inside a union over the
+observer's. (To ask for a lead against each control apart would let an observer that merely sees the input control
+pass for specific.) An observer answers "yes" above one half or above the base rate of targets, whichever serves it
+better here: a calibrated observer of a rare change would otherwise never say yes and be beaten unfairly.
 """
 
 from collections.abc import Mapping
@@ -12,7 +14,7 @@ import numpy as np
 
 from firsthand.analysis.cells import EVERY_KIND, Cells, Mean, contrast_of, difference, halves, kind_rows, right
 from firsthand.analysis.evidence import DetectionEvidence, ReaderEvidence
-from firsthand.analysis.gap import Joint
+from firsthand.analysis.gap import AnyOf, Joint
 from firsthand.analysis.inference import FloatArray, Measured
 from firsthand.analysis.mcnemar import mcnemar_greater
 from firsthand.analysis.results import ControlRow, ObserverRow, ReaderRow
@@ -93,12 +95,15 @@ def _evidence(case: Case, cells: Cells, reach: float) -> DetectionEvidence:
     def lead(statistic: Mean, control: Kind, span: float = 1.0, about: str = "report") -> Measured:
         return cells.measure(statistic, about=about, kinds=(*TARGET, control), span=(-span, span))
 
+    def ahead(name: str, own: Kind, theirs: Kind) -> Measured:
+        statistic = difference(_margin(cells, "report", own), _margin(cells, f"observer {name}", theirs))
+        return cells.measure(statistic, about="report", kinds=(*TARGET, own, theirs), span=(-2.0, 2.0))
+
     beyond = {
-        f"{name} / {control}": lead(
-            difference(_margin(cells, "report", control), _margin(cells, f"observer {name}", control)), control, 2.0
+        name: AnyOf(
+            {theirs.value: Joint({own.value: ahead(name, own, theirs) for own in controls}) for theirs in controls}
         )
         for name in data.observers
-        for control in controls
     }
     readers = []
     for name, reading in data.readers.items():
@@ -149,7 +154,7 @@ def _observer_rows(
                 for control in evidence.margins.members
             }
         ).estimate(alpha)
-        gap = Joint({k: m for k, m in evidence.beyond.members.items() if k.startswith(f"{name} / ")}).estimate(alpha)
+        gap = evidence.beyond.members[name].estimate(alpha)
         if own is None or gap is None:
             continue
         p = mcnemar_greater(right(data.truth, data.answer), right(data.truth, seen[name]))

@@ -22,8 +22,7 @@ from firsthand.analysis.evidence import (
     Gates,
     IdentificationEvidence,
 )
-from firsthand.analysis.gap import Joint
-from firsthand.analysis.inference import Measured
+from firsthand.analysis.gap import Joint, Statistic
 from firsthand.analysis.multiplicity import holm
 from firsthand.analysis.power import units_needed
 from firsthand.analysis.results import Equivalence
@@ -52,13 +51,13 @@ class Ruling:
     equivalence: Equivalence
 
 
-def shown(name: str, found: Measured | Joint, alpha: float, reference: float | None = None) -> str:
+def shown(name: str, found: Statistic, alpha: float, reference: float | None = None) -> str:
     """A statistic in words: ``name 0.62 [0.55, 0.69]``, and p where a reference is tested."""
     text = f"{name} {found.value:.3f} [{found.low(alpha):.3f}, {found.high(alpha):.3f}]"
     return text if reference is None else f"{text} (above {reference:g}: p = {found.p_above(reference):.3g})"
 
 
-def _each(members: Mapping[str, Measured], names: tuple[str, ...]) -> str:
+def _each(members: Mapping[str, Statistic], names: tuple[str, ...]) -> str:
     return ", ".join(f"{name} ({members[name].value:.3f})" for name in names)
 
 
@@ -176,7 +175,7 @@ def _identification(ev: IdentificationEvidence, spec: AnalysisSpec) -> Found:
     return None, tuple(missing)
 
 
-def _matched_by_observer(gap: Joint, base: str, spec: AnalysisSpec) -> Found | None:
+def _matched_by_observer(gap: Joint[Statistic], base: str, spec: AnalysisSpec) -> Found | None:
     """``public-inference`` where an observer does as well.
 
     Not to have beaten it is not enough: the observed gap must be smaller than the least effect that counts, or its
