@@ -165,7 +165,7 @@ def benches(loaded: LoadedModel) -> tuple[Bench, Bench]:
 
 
 def train(steps: int, out: Path, seed: int) -> None:
-    """Train until codes and carriers that were never seen are answered rightly; keep the best."""
+    """Train until fresh draws of training texts and codes are answered rightly, and save."""
     torch.manual_seed(seed)
     loaded = load("smollm2")
     inside, outside = benches(loaded)
@@ -181,7 +181,7 @@ def train(steps: int, out: Path, seed: int) -> None:
     model = get_peft_model(loaded.model, config)
     parameters = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(parameters, lr=1e-3, weight_decay=0.0)
-    rng, begun, best = np.random.default_rng(seed), time.time(), -1.0
+    rng, begun = np.random.default_rng(seed), time.time()
     for step in range(1, steps + 1):
         for group in optimizer.param_groups:
             group["lr"] = 1e-3 * min(1.0, step / WARM_UP, max(0.05, (steps - step) / (0.4 * steps)))
@@ -209,11 +209,10 @@ def train(steps: int, out: Path, seed: int) -> None:
         if step % 50 == 0 or step == steps:
             seen, unseen = accuracy(model, blocks, inside, 900_000, 3), accuracy(model, blocks, outside, 0, 6)
             print(f"  training carriers and codes {seen}, held-out carriers and codes {unseen}", flush=True)
-            if unseen[0] >= best:
-                best = unseen[0]
+            if seen[0] >= ENOUGH:  # chosen on training texts and codes; the others are only looked at
                 save(model, out, loaded, step, seen, unseen)
-            if best >= ENOUGH:
                 return
+    raise SystemExit(f"After {steps} steps fewer than {ENOUGH:.1%} of training codes are right; nothing was saved.")
 
 
 def save(model: torch.nn.Module, out: Path, loaded: LoadedModel, step: int, seen: object, unseen: object) -> None:

@@ -9,7 +9,8 @@ import pytest
 from firsthand.auditing.audit import Run
 from firsthand.auditing.rescore import rescore
 from firsthand.errors import InstrumentError, ObserverError, TraceError
-from firsthand.trials.files import read_json
+from firsthand.trials.files import read_json, write_json
+from firsthand.vocabulary import Verdict
 
 OBSERVERS = """
 import json
@@ -65,10 +66,9 @@ def test_an_unfinished_run_is_refused(tmp_path: Path) -> None:
         rescore(tmp_path, ["table"])
 
 
-def test_an_observer_that_knows_the_state_leaves_no_verdict_standing(
+def test_an_observer_that_knows_the_state_is_shown_with_its_score_and_nothing_is_privileged(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An observer that cheats makes a wire look like public inference: the instrument says so and judges nobody."""
     source = f"""
 import pandas as pd
 class Thief:
@@ -82,5 +82,14 @@ class Thief:
 """
     (tmp_path / "thieves.py").write_text(source)
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(InstrumentError, match="wire"):
-        rescore(run, ["thieves:Thief"])
+    profile = rescore(run, ["thieves:Thief"]).profile
+    identification = next(r for r in profile.results if r.observers)
+    assert {row.name: row.score.value for row in identification.observers}["thieves:Thief"] == 1.0
+    assert Verdict.PRIVILEGED not in {r.verdict for r in profile.results}
+
+
+def test_a_run_whose_instrument_was_out_of_order_is_not_judged_again(run: Path) -> None:
+    result = read_json(run / "result.json")
+    write_json(run / "result.json", {**result, "instrument_ok": False})
+    with pytest.raises(InstrumentError, match="out of order"):
+        rescore(run, ["table"])

@@ -38,6 +38,9 @@ from firsthand.trials.files import read_json, write_json
 from firsthand.trials.verify import verify_trace
 from firsthand.version import __version__
 
+LEAST_BLOCKS = 24
+"""Confirmation blocks below which an absence could not be shown even for a reporter that never says yes."""
+
 SIBLINGS: Mapping[str, str] = {"smollm2": "gemma3-270m", "gemma3-270m": "smollm2"}
 
 
@@ -107,8 +110,14 @@ def audit(
     Raises:
         FirsthandError: If the claim changed after freezing, the model does not fit it, or a step cannot be carried out.
     """
-    progress, folder, started = progress or Silent(), Path(folder), datetime.now(UTC)
+    progress, folder = progress or Silent(), Path(folder)
     plain = claim.claim if isinstance(claim, FrozenClaim) else claim
+    if plain.design.confirmation_blocks < LEAST_BLOCKS:
+        raise ClaimError(
+            f"{plain.design.confirmation_blocks} confirmation blocks are too few: reporters of known answer, such as "
+            "the denier, could not be told apart, and no verdict could be given.",
+            f"Use at least {LEAST_BLOCKS} (design.confirmation_blocks of the claim, or --blocks).",
+        )
     if model is None:
         progress.say(f"loading {plain.model}")
     loaded = model or load(plain.model)
@@ -122,7 +131,8 @@ def audit(
     panel = _panel(plain, loaded, folder, progress)
     known = _trained_reporter(bench, panel, folder, progress)
     trace = run_confirmation(bench, cell, folder / "trace", progress, "confirmation blocks")
-    verify_trace(trace.folder, plain.design.seed)
+    for part in run_traces(folder):
+        verify_trace(part, plain.design.seed)
     evidence = load_evidence(trace)
     predictions = ask_observers(evidence, panel, plain.capabilities, folder / "observations", progress, "observers")
     progress.start("judging", 2)
@@ -130,28 +140,35 @@ def audit(
     progress.step()
     profile = judge_all(evidence, plain, predictions, loaded.name, trace.content_digest())
     progress.step()
-    document = _document(frozen, bench, cell, scores, profile, known, evidence, panel, folder, started)
+    document = _document(frozen, bench, cell, scores, profile, known, evidence, panel, folder)
     write_json(folder / "result.json", document.model_dump(mode="json"))
     return Run(folder, document)
 
 
 def _settle(folder: Path, frozen: FrozenClaim, loaded: LoadedModel) -> None:
     """Bind the folder to the claim and to the arithmetic that it runs with; refuse another one."""
-    path, arithmetic = folder / "claim.frozen.json", {"dtype": loaded.dtype, "device": loaded.device}
+    path, begun = folder / "claim.frozen.json", folder / "begun.json"
+    arithmetic = {"dtype": loaded.dtype, "device": loaded.device}
     if not path.exists():
-        if folder.exists() and any(folder.iterdir()):
+        if folder.exists() and any(not name.name.startswith(".") for name in folder.iterdir()):
             raise ClaimError(f"{folder} is not empty and holds no run.", "Choose another folder with --out.")
         write_frozen(path, frozen)
-        write_json(folder / "arithmetic.json", arithmetic)
-        return
     read_frozen(path).refuse_if_changed(frozen.claim, frozen.bindings)
-    before = read_json(folder / "arithmetic.json")
+    if not begun.exists():
+        write_json(begun, {"started": datetime.now(UTC).isoformat(), **arithmetic})
+    before = {key: read_json(begun)[key] for key in arithmetic}
     if before != arithmetic:
         raise ClaimError(
             f"{folder} was begun with {before['dtype']} on {before['device']}, and cannot go on with {loaded.dtype} on "
             f"{loaded.device}: the trace would mix two precisions.",
             "Use the same --dtype and --device, or another folder.",
         )
+
+
+def run_traces(folder: Path) -> list[Path]:
+    """Folders of every finished trace of a run: confirmation, selection, trained reporters."""
+    parts = [folder / "trace", folder / "selection", *sorted((folder / "known-answers").glob("*"))]
+    return [part for part in parts if (part / "manifest.json").exists()]
 
 
 def _panel(claim: Claim, loaded: LoadedModel, folder: Path, progress: Progress) -> Panel:
@@ -200,7 +217,6 @@ def _document(
     evidence: Evidence,
     panel: Panel,
     folder: Path,
-    started: datetime,
 ) -> AuditDocument:
     passed = all(item.passed for item in known)
     return AuditDocument(
@@ -208,7 +224,7 @@ def _document(
         claim_hash=frozen.sha256,
         model=_card(bench.loaded),
         package_version=__version__,
-        started=_first_start(folder, started),
+        started=datetime.fromisoformat(read_json(folder / "begun.json")["started"]),
         finished=datetime.now(UTC),
         profile=profile if passed else None,
         selection=_selection(cell, scores, profile),
@@ -224,14 +240,6 @@ def _document(
             f"firsthand verify {folder}",
         ),
     )
-
-
-def _first_start(folder: Path, started: datetime) -> datetime:
-    """When the run in this folder was first started, whatever interruptions followed."""
-    path = folder / "started.json"
-    if not path.exists():
-        write_json(path, {"started": started.isoformat()})
-    return datetime.fromisoformat(read_json(path)["started"])
 
 
 def _card(loaded: LoadedModel) -> ModelCard:

@@ -136,6 +136,10 @@ def scored_table(evidence: Evidence, capability: Capability) -> pd.DataFrame:
             "impact_matched": sealed["impact_matched"].to_numpy(dtype=float),
             "surface": _surface(evidence, capability),
             "input_hash": _input_hashes(evidence, capability),
+            "stratum": [
+                f"cue {'right' if view.features['cue'] == pre else 'wrong'}"
+                for view, pre in zip(evidence.views, sealed["pre_state"], strict=True)
+            ],
             "block": evidence.public["block"],
             "carrier": evidence.public["carrier"],
         }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from firsthand.auditing.audit import Run, audit, bindings_of
+from firsthand.auditing.audit import Run, audit, bindings_of, run_traces
 from firsthand.auditing.rescore import rescore
 from firsthand.claims import Claim, FrozenClaim, default_claim, lock_path, read_claim, read_frozen
 from firsthand.claims.files import parse_claim
@@ -88,9 +88,10 @@ def run_rescore(folder: Path, observers: tuple[str, ...], json: Path | None) -> 
 def run_verify(folder: Path) -> None:
     """Check a stored run and say what was checked."""
     frozen = read_frozen(folder / "claim.frozen.json")
-    folders = [folder / "trace", folder / "selection", *sorted((folder / "known-answers").glob("*"))]
-    there = [part for part in folders if part == folders[0] or (part / "manifest.json").exists()]
-    units = sum(verify_trace(part, frozen.claim.design.seed) for part in there)
+    parts = run_traces(folder)
+    if folder / "trace" not in parts:
+        raise TraceError(f"{folder} holds no finished run.", f"Finish it first with: firsthand audit --out {folder}")
+    units = sum(verify_trace(part, frozen.claim.design.seed) for part in parts)
     Console().print(
         f"{units} units: files as written, public evidence frozen before assignment, assignment drawn from its hash.",
         markup=False,

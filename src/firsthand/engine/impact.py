@@ -42,6 +42,7 @@ def match_impact(
     start: NDArray[np.float64],
     tolerance: float,
     max_rounds: int = 12,
+    smallest: float = 0.0,
     largest: float = np.inf,
 ) -> Match:
     """Find for each row the dose whose impact is the target's.
@@ -57,6 +58,7 @@ def match_impact(
         start: First dose tried, positive.
         tolerance: Largest relative error that counts as matched.
         max_rounds: Evaluations allowed; rows not matched by then get the best dose tried, marked.
+        smallest: No dose below it is tried.
         largest: No dose above it is tried.
 
     Returns:
@@ -69,9 +71,10 @@ def match_impact(
     if goal.shape != dose.shape or not bool(np.all(np.isfinite(dose) & (dose > 0))):
         raise EngineError("Impact matching needs one positive start dose for each target.", "Correct the start.")
     log_goal = np.log(np.where(_solvable(goal), goal, 1.0))
-    dose = np.minimum(dose, largest)
+    dose = np.clip(dose, smallest, largest)
     first = np.log(dose)
-    lowest, highest = first - np.log(LARGEST_FACTOR), np.minimum(first + np.log(LARGEST_FACTOR), np.log(largest))
+    lowest = np.maximum(first - np.log(LARGEST_FACTOR), np.log(max(smallest, _SMALLEST)))
+    highest = np.minimum(first + np.log(LARGEST_FACTOR), np.log(largest))
     best_dose, best = dose.copy(), np.full_like(dose, np.nan)
     below, above = np.full_like(dose, np.nan), np.full_like(dose, np.nan)
     previous_x, previous_y = first, np.full_like(dose, np.nan)
@@ -81,7 +84,7 @@ def match_impact(
         best_dose, best = np.where(better, dose, best_dose), np.where(better, reached, best)
         x, y = np.log(dose), np.log(np.maximum(reached, _SMALLEST))
         below, above = np.where(reached < goal, x, below), np.where(reached >= goal, x, above)
-        stuck = (x <= lowest + 1e-9) | ((x >= highest - 1e-9) & (reached < goal) & (number > 0))
+        stuck = (x <= lowest + 1e-9) & (reached > goal) | (x >= highest - 1e-9) & (reached < goal)
         active = _solvable(goal) & ~_within(best, goal, tolerance) & ~stuck
         if not bool(active.any()):
             break

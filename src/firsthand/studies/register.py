@@ -76,10 +76,14 @@ def run_selection(bench: Bench, folder: Path, progress: Progress) -> list[CellSc
 
 
 def choose(bench: Bench, scores: Sequence[CellScore]) -> Cell:
-    """The cell at which the report follows the state best on selection blocks; the smaller dose and layer on ties."""
+    """The cell at which the report depends most on the state on selection blocks; the smaller dose and layer on ties.
+
+    The sign of the dependence is left out of the choice: to choose a cell because its sign happens to be right would
+    turn an arbitrary effect of the direction into a reading of it, and would hide an inverted one.
+    """
     if not scores:
         return bench.cells()[0]
-    best = max(scores, key=lambda s: (s.concordance, s.accuracy, -s.cell.dose, -s.cell.layer))
+    best = max(scores, key=lambda s: (abs(s.concordance - 0.5), -s.cell.dose, -s.cell.layer))
     return best.cell
 
 

@@ -84,7 +84,8 @@ def candidate_layers(claim: Claim, depth: int) -> list[int]:
     Raises:
         ClaimError: If a layer is out of range.
     """
-    layers = list(claim.state.layers) if claim.state.layers is not None else sorted({depth // 4, depth // 2})
+    usual = sorted({min(depth // 4, depth - 2), min(depth // 2, depth - 2)})
+    layers = usual if claim.state.layers is None else list(claim.state.layers)
     bad = [layer for layer in layers if not 0 <= layer < depth - 1]
     if bad:
         raise ClaimError(

@@ -30,11 +30,15 @@ from firsthand.vocabulary import Capability, Kind
 ASKED_FIRST = (Capability.IDENTIFICATION, Capability.DETECTION)
 
 
-DIRECTIONS_TRIED = 4
+DIRECTIONS_TRIED = 8
 """Directions tried for each impact control before it is marked unmatched."""
 
-LARGEST_PUSH = 2.0
-"""Most that an impact control may add, in displacements of a flip: more would drown the state that it must leave."""
+SMALLEST_PUSH, LARGEST_PUSH = 1.0, 2.0
+"""Least and most that an impact control may add, in displacements of a flip.
+
+With less, a reporter of mere displacement could tell it from a flip although its effect is matched; with more, it would
+drown the state that it must leave.
+"""
 
 
 @dataclass(frozen=True)
@@ -225,7 +229,8 @@ class _Block:
     def match_impacts(self, references: References) -> tuple[dict[int, Impact], dict[int, Push]]:
         """Solve the dose of each impact control: a direction of its own, as much change as a flip on the same trial.
 
-        A direction whose effect levels off below the target is replaced by another one, a few times.
+        A direction whose effect at the least push is above the target, or at the largest below it, is replaced by
+        another one, a few times.
         """
         slots = [s for s in self.slots if self.kinds[s] is Kind.IMPACT_CONTROL]
         if not slots or not references:
@@ -262,7 +267,8 @@ class _Block:
 
         flip = 2.0 * self.runs.amplitude
         goals, tolerance = np.array([target[s] for s in slots]), self.bench.claim.analysis.impact_tolerance
-        match = match_impact(impact, goals, np.full(len(slots), flip), tolerance, largest=LARGEST_PUSH * flip)
+        least, most = SMALLEST_PUSH * flip, LARGEST_PUSH * flip
+        match = match_impact(impact, goals, np.full(len(slots), least), tolerance, smallest=least, largest=most)
         for i, slot in enumerate(slots):
             found = Impact(
                 neutral=float(match.impact[i]),
