@@ -1,9 +1,9 @@
 """How often a null is called privileged: a stored run's hidden assignment is drawn again and everything is rejudged.
 
 For each null the sealed side of every block (kind, pre-state and post-state together) is permuted over its trials,
-while public evidence, reports and readings stay. What the reports say is then unrelated to the new assignment, so a verdict
-of `privileged` may occur with probability alpha at most. Judged are the model's own report and the wire's (a report of
-a state that is no longer the one asked for).
+while public evidence, reports and readings stay. What the reports say is then unrelated to the new assignment, so a
+verdict of `privileged` may occur with probability alpha at most. Judged are the model's own report and the wire's (a
+report of a state that is no longer the one asked for).
 
 Run: ``python benchmarks/null_rate.py [RUN_FOLDER] [--nulls 200]``; the folder is ``runs/audit`` if none is given.
 """

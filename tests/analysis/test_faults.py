@@ -93,7 +93,7 @@ def test_guessing_the_commoner_state_is_worth_one_half() -> None:
 
 def test_a_letter_bias_that_hides_the_state_is_reported_and_never_no_access() -> None:
     w = world(100)
-    letter = w.rng.integers(0, 2, 100)[w.block]
+    letter = w.rng.integers(0, 2, (100, 5))[w.block, np.arange(len(w)) % 10 // 2]
     contrast = np.where(letter == 1, 4.0, -4.0) + 0.8 * (2 * w.post - 1) + w.rng.normal(0, 0.3, len(w))
     result = identify(w, table(w, w.post, letter.astype(float), contrast=contrast))
     assert result.contrast.low > 0
@@ -110,7 +110,11 @@ def test_one_code_given_always_is_constant_though_its_meaning_varies() -> None:
     assert result.verdict is Verdict.INSUFFICIENT
     assert "the code 'K'" in result.equivalence.refused
     varied = identify(w, frame.assign(surface=np.where(meaning == 1, "K", "M")))
-    assert varied.verdict is Verdict.NO_ACCESS
+    assert varied.verdict is Verdict.INSUFFICIENT, "one meaning throughout a block is constant as well"
+    assert "in 100 of 100 blocks" in varied.equivalence.refused
+    by_kind = w.rng.integers(0, 2, (100, 5))[w.block, np.arange(len(w)) % 10 // 2].astype(float)
+    frame = table(w, w.post, by_kind, contrast=np.zeros(len(w)))
+    assert identify(w, frame.assign(surface=np.where(by_kind == 1, "K", "M"))).verdict is Verdict.NO_ACCESS
 
 
 def test_an_impact_control_that_did_not_match_supports_nothing_privileged() -> None:

@@ -40,13 +40,34 @@ def verdict(evidence, **changes) -> Verdict:
 
 def test_a_gap_that_is_real_but_smaller_than_the_least_effect_is_not_privileged() -> None:
     evidence = identified(0.9, target=0.9, gap=0.04, se=0.005)
-    assert verdict(evidence) is Verdict.PUBLIC_INFERENCE
+    assert verdict(evidence) is Verdict.INSUFFICIENT
     assert verdict(evidence, minimum_effect=0.03) is Verdict.PRIVILEGED
 
 
 def test_an_unbeaten_observer_makes_public_inference_only_where_the_sample_can_tell() -> None:
-    assert verdict(identified(0.7, target=0.7, gap=0.02, se=0.05)) is Verdict.PUBLIC_INFERENCE
-    assert verdict(identified(0.8, target=0.8, gap=0.10, se=0.08)) is Verdict.INSUFFICIENT
+    assert verdict(identified(0.7, target=0.2, gap=0.02, se=0.05)) is Verdict.PUBLIC_INFERENCE
+    assert verdict(identified(0.7, target=0.2, gap=0.10, se=0.08)) is Verdict.INSUFFICIENT
+
+
+def test_following_by_less_than_the_least_effect_leaves_public_inference_alone() -> None:
+    evidence = identified(0.7, target=0.2, gap=0.02)
+    assert verdict(replace(evidence, following=about(0.54, 0.005))) is Verdict.PUBLIC_INFERENCE
+    assert verdict(replace(evidence, following=about(0.56, 0.005))) is Verdict.INSUFFICIENT
+    assert verdict(replace(evidence, following=about(0.60, 0.200))) is Verdict.PUBLIC_INFERENCE
+
+
+def test_what_carries_the_state_is_public_inference_only_where_y_tells_an_observer_as_much() -> None:
+    evidence = identified(0.7, target=0.7, gap=0.02)
+    found = compile_verdict(evidence, rules())
+    assert found.verdict is Verdict.INSUFFICIENT
+    assert "it carries the state beyond public evidence (following 0.700" in found.reasons[0]
+    names = evidence.gap.members
+    level = Joint({name: about(0.0, span=(-1.0, 1.0)) for name in names})
+    told = replace(evidence, gap_following=level, following_by_observer={name: about(0.7) for name in names})
+    assert verdict(told) is Verdict.PUBLIC_INFERENCE
+    assert verdict(replace(told, following_by_observer={name: about(0.5) for name in names})) is Verdict.INSUFFICIENT
+    ahead = Joint({name: about(0.2, span=(-1.0, 1.0)) for name in names})
+    assert verdict(replace(told, gap_following=ahead)) is Verdict.INSUFFICIENT
 
 
 @pytest.mark.parametrize("kind", CONTROLS)
@@ -59,7 +80,9 @@ def test_one_control_at_chance_is_enough_to_withhold_privilege(kind: Kind) -> No
 def test_one_unbeaten_observer_is_enough_to_withhold_privilege() -> None:
     evidence = identified(0.9, target=0.9, gap=0.3)
     third = Joint({**evidence.gap.members, "stronger": about(0.0, span=(-1.0, 1.0))})
-    assert verdict(replace(evidence, gap=third)) is Verdict.PUBLIC_INFERENCE
+    assert verdict(replace(evidence, gap=third)) is Verdict.INSUFFICIENT
+    mimic = identified(0.7, target=0.2, gap=0.3)
+    assert verdict(replace(mimic, gap=third)) is Verdict.PUBLIC_INFERENCE
 
 
 def test_target_trials_below_chance_alone_are_not_inverted() -> None:
@@ -89,6 +112,20 @@ def detected(margin: float, *, impact: float) -> DetectionEvidence:
 def test_firing_less_on_a_control_than_on_the_target_is_specific_and_as_often_is_an_anomaly_alarm() -> None:
     assert verdict(detected(0.9, impact=0.2)) is Verdict.PRIVILEGED
     assert verdict(detected(0.9, impact=0.9)) is Verdict.ANOMALY_ONLY
+
+
+def test_an_anomaly_alarm_must_be_shown_to_be_as_loud_on_the_control() -> None:
+    evidence = detected(0.9, impact=0.8)
+
+    def with_margin(value: float, se: float) -> DetectionEvidence:
+        return replace(
+            evidence, margins=Joint({**evidence.margins.members, "impact_control": about(value, se, (-1, 1))})
+        )
+
+    assert verdict(with_margin(0.04, 0.05)) is Verdict.ANOMALY_ONLY
+    unclear = compile_verdict(with_margin(0.10, 0.08), rules())
+    assert unclear.verdict is Verdict.INSUFFICIENT
+    assert any("a margin against impact_control above 0.15 is not excluded" in reason for reason in unclear.reasons)
 
 
 def test_missing_target_and_disturbance_alike_is_no_alarm() -> None:

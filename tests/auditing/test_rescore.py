@@ -82,9 +82,11 @@ class Thief:
 """
     (tmp_path / "thieves.py").write_text(source)
     monkeypatch.syspath_prepend(str(tmp_path))
-    profile = rescore(run, ["thieves:Thief"]).profile
-    identification = next(r for r in profile.results if r.observers)
-    assert {row.name: row.score.value for row in identification.observers}["thieves:Thief"] == 1.0
+    made = rescore(run, ["thieves:Thief"])
+    profile = made.profile
+    assert "thieves:Thief" in read_json(made.path)["observers"]
+    scores = {row.name: row.score.value for result in profile.results for row in result.observers}
+    assert scores.get("thieves:Thief", 1.0) == 1.0
     assert Verdict.PRIVILEGED not in {r.verdict for r in profile.results}
 
 

@@ -76,7 +76,7 @@ def test_a_claim_is_written_checked_frozen_and_refused_after_a_change(tmp_path: 
     ("change", "word"),
     [
         (("clusters:\n  - block\n  - carrier", "clusters: []"), "clusters"),
-        (("controls:\n- baseline", "controls: []\nignored:\n- baseline"), "controls"),
+        (("controls:\n- baseline\n- sham\n- input_control\n- impact_control", "controls: []"), "controls"),
         (("- sham\n", ""), "sham"),
         (("alpha: 0.05", "alpha: 1.5"), "alpha"),
         (("title:", "titel:"), "titel"),
@@ -117,6 +117,20 @@ def test_codes_that_the_model_cannot_tell_apart_or_spell_are_refused(tmp_path: P
     path.write_text(path.read_text().replace("code_letters: EJMOQSUVYZ", "code_letters: EJM"))
     firsthand("claim", "freeze", path)
     assert_clear_error(firsthand("audit", "--claim", path, "--out", tmp_path / "run"), "distinct codes", "code_letters")
+
+
+@pytest.mark.parametrize("arguments", [("audit", "--blocks", "many"), ("audit", "--colour", "red"), ("nonsense",)])
+def test_a_wrong_option_or_command_gets_a_message_and_a_code(arguments: tuple[str, ...]) -> None:
+    done = firsthand(*arguments)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert arguments[-1] in done.stderr
+
+
+def test_too_few_blocks_are_refused_before_anything_is_loaded(tmp_path: Path, tiny_folder: Path) -> None:
+    done = firsthand("audit", "--model", tiny_folder, "--blocks", "8", "--out", tmp_path / "run")
+    assert_clear_error(done, "8 confirmation blocks are too few", "--blocks")
+    assert not (tmp_path / "run").exists()
 
 
 def test_options_that_would_change_a_frozen_claim_are_refused(tmp_path: Path) -> None:

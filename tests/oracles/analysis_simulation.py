@@ -74,8 +74,11 @@ def table(
     contrast: Array | None = None,
     coverage: float | Array = 0.9,
 ) -> pd.DataFrame:
-    """A scored table; probability and contrast follow the answer unless given."""
+    """A scored table; probability follows the answer unless given, and contrast the probability or the answer."""
     yes = np.nan_to_num(answer, nan=0.5)
+    if probability is not None and contrast is None:
+        inside = np.clip(probability, 1e-6, 1.0 - 1e-6)
+        contrast = np.log(inside / (1.0 - inside))
     return pd.DataFrame(
         {
             "trial_id": [f"t{i}" for i in range(len(w))],

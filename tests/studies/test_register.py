@@ -12,7 +12,7 @@ from firsthand.engine.loading import LoadedModel
 from firsthand.errors import ClaimError, ElicitationError
 from firsthand.progress import Silent
 from firsthand.studies import register_unit
-from firsthand.studies.register import choose, run_confirmation, run_selection
+from firsthand.studies.register import CellScore, choose, run_confirmation, run_selection
 from firsthand.studies.register_bench import Bench, Cell, prepare
 from firsthand.studies.register_unit import UnitTables, run_unit
 from firsthand.trials.canonical import digest
@@ -80,6 +80,8 @@ def test_an_impact_control_has_the_impact_of_a_flip_and_leaves_the_state(unit: U
     assert matched.any()
     assert np.allclose(reached[matched], rows["impact_target"][matched], rtol=0.151)
     assert ((rows["site_late"] > 0) == (rows["pre_state"] == 1)).all()
+    flip = 2.0 * rows["amplitude"]
+    assert ((rows["impact_dose"] >= 0.999 * flip) & (rows["impact_dose"] <= 2.001 * flip)).all()
 
 
 def test_impact_directions_differ_between_trials_and_have_no_part_of_the_registers(bench: Bench) -> None:
@@ -146,18 +148,22 @@ def test_a_run_stopped_between_units_ends_with_the_trace_of_one_never_stopped(
     assert verify_trace(resumed.folder, 0) == 3
 
 
-def test_selection_runs_the_grid_on_selection_blocks_only_and_the_better_cell_is_chosen(
-    tiny: LoadedModel, tmp_path: Path
-) -> None:
+def test_the_cell_with_the_strongest_dependence_is_chosen_whatever_its_sign(bench: Bench) -> None:
+    scores = [
+        CellScore(Cell(0, 0.5), 0.6, 0.7, 24),
+        CellScore(Cell(1, 0.5), 0.3, 0.1, 24),
+        CellScore(Cell(1, 1.0), 0.3, 0.1, 24),
+    ]
+    assert choose(bench, scores) == Cell(1, 0.5)
+
+
+def test_selection_runs_the_grid_on_selection_blocks_only(tiny: LoadedModel, tmp_path: Path) -> None:
     claim = default_claim(
         state=StateSpec(layers=(0, 1), doses=(1.0,)), design=DesignSpec(selection_blocks=2, confirmation_blocks=2)
     )
     grid = prepare(tiny, claim)
     scores = run_selection(grid, tmp_path, Silent())
     assert [s.cell for s in scores] == [Cell(0, 1.0), Cell(1, 1.0)]
-    assert (
-        choose(grid, scores).layer == max(scores, key=lambda s: (s.concordance, s.accuracy, -s.cell.layer)).cell.layer
-    )
     assert set(Trace(tmp_path).read("sealed")["subset"]) == {"selection"}
 
 

@@ -1,11 +1,13 @@
-"""Means of per-trial values by trial kind and truth, all resampled together.
+"""Means of per-trial values by trial kind, truth and stratum, all resampled together.
 
 A value that is NaN is left out of its mean, numerator and denominator alike; it is never counted as 0.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from firsthand.analysis.bootstrap import ClusterSums, Statistic, Totals
 from firsthand.analysis.inference import FloatArray, Measured
@@ -20,14 +22,17 @@ Mean = Callable[[Totals], FloatArray]
 
 
 class Cells:
-    """Sums and counts of named values in every cell (kind, truth).
+    """Sums and counts of named values in every cell (kind, truth, stratum).
 
     Args:
         data: The checked table.
         values: Per-trial values by name ``[trials]``, NaN where a trial does not count.
+        strata: Stratum of each trial, from 0 ``[trials]``; only :meth:`apart` tells strata apart.
     """
 
-    def __init__(self, data: Scored, values: Mapping[str, FloatArray]) -> None:
+    def __init__(self, data: Scored, values: Mapping[str, FloatArray], strata: NDArray[np.int64] | None = None) -> None:
+        within = np.zeros(len(data), dtype=np.int64) if strata is None else strata
+        self.strata = range(int(within.max()) + 1)
         self._data = data
         self._values = values
         self.present = tuple(kind for kind in Kind if data.of(kind).any())
@@ -38,22 +43,25 @@ class Cells:
         }
         columns: dict[str, FloatArray] = {}
         for kind in self.present:
-            for truth in (0, 1):
-                inside = data.of(kind) & (data.truth == truth)
+            for truth, stratum in product((0, 1), self.strata):
+                inside = data.of(kind) & (data.truth == truth) & (within == stratum)
                 if not inside.any():
                     continue
                 for name, value in values.items():
-                    columns[_sum(name, kind, truth)] = np.where(inside & counted[name], value, 0.0)
+                    columns[_sum(name, kind, truth, stratum)] = np.where(inside & counted[name], value, 0.0)
                 for name in set(self._counted_as.values()):
-                    columns[_count(name, kind, truth)] = (inside & counted[name]).astype(np.float64)
+                    columns[_count(name, kind, truth, stratum)] = (inside & counted[name]).astype(np.float64)
         self._filled = frozenset(columns)
         self._sums = ClusterSums(columns, data.clusters)
 
-    def mean(self, name: str, kinds: Sequence[Kind], truths: Sequence[int] = (0, 1)) -> Mean:
-        """Mean of a value over some kinds and truths, as a function of totals."""
-        cells = [(k, truth) for k in kinds for truth in truths if _sum(name, k, truth) in self._filled]
+    def mean(
+        self, name: str, kinds: Sequence[Kind], truths: Sequence[int] = (0, 1), strata: Sequence[int] | None = None
+    ) -> Mean:
+        """Mean of a value over some kinds and truths (and over all trials of all strata), as a function of totals."""
+        some = self.strata if strata is None else strata
+        cells = [cell for cell in product(kinds, truths, some) if _sum(name, *cell) in self._filled]
         if not cells:
-            return lambda t: np.asarray(np.nan)
+            return lambda t: np.full_like(next(iter(t.values())), np.nan)
 
         def mean(t: Totals) -> FloatArray:
             total = np.sum([t[_sum(name, *cell)] for cell in cells], axis=0)
@@ -72,6 +80,25 @@ class Cells:
         ones, zeros = self.mean(name, kinds, (1,)), self.mean(name, kinds, (0,))
         return lambda t: ones(t) - zeros(t)
 
+    def apart(
+        self, name: str, kinds: Sequence[Kind], others: Sequence[Kind], strata: Sequence[int] | None = None
+    ) -> Mean:
+        """Mean over some kinds minus mean over others, taken within each stratum; every stratum counts alike.
+
+        A stratum without trials on one side is left out of both sides.
+        """
+        leads = [
+            difference(self.mean(name, kinds, strata=(s,)), self.mean(name, others, strata=(s,)))
+            for s in (self.strata if strata is None else strata)
+        ]
+
+        def balanced(t: Totals) -> FloatArray:
+            each = np.stack([lead(t) for lead in leads])
+            known = np.isfinite(each)
+            return np.asarray(np.where(known, each, 0.0).sum(axis=0) / known.sum(axis=0), dtype=np.float64)
+
+        return balanced
+
     def measure(
         self,
         statistic: Statistic,
@@ -85,12 +112,12 @@ class Cells:
         return self._sums.measure(statistic, span=span, n_trials=int(counted.sum()))
 
 
-def _sum(name: str, kind: Kind, truth: int) -> str:
-    return f"{name}/{kind}/{truth}/sum"
+def _sum(name: str, kind: Kind, truth: int, stratum: int) -> str:
+    return f"{name}/{kind}/{truth}/{stratum}/sum"
 
 
-def _count(name: str, kind: Kind, truth: int) -> str:
-    return f"{name}/{kind}/{truth}/count"
+def _count(name: str, kind: Kind, truth: int, stratum: int) -> str:
+    return f"{name}/{kind}/{truth}/{stratum}/count"
 
 
 def halves(t: Mean, u: Mean) -> Mean:

@@ -3,6 +3,11 @@
 The score is the type-2 AUROC with pairs only within a trial kind: comparing a target trial with a baseline trial
 would pay for knowing the kind, not for knowing whether the answer was right. Observers' areas are taken over the same
 pairs.
+
+Letters change between blocks, so a bias towards a letter adds a constant to every logit of a block, which is nothing
+but noise where trials of different blocks are compared. Before pairs are formed the report's logit contrast is
+therefore centred within block. Observers have no letters: theirs count as they are or centred, whichever does better.
+Brier score, calibration error, reliability and risk-coverage area keep the stated probability.
 """
 
 import numpy as np
@@ -18,6 +23,33 @@ from firsthand.analysis.results import Calibration, Estimate, ObserverRow, Reade
 from firsthand.analysis.sections import Case, Sections
 from firsthand.analysis.table import Scored
 from firsthand.vocabulary import Kind
+
+LEAST_PROBABILITY = 1e-6
+"""Where the contrast is not known the logit of the probability takes its place, kept this far from 0 and 1."""
+
+
+def logit(probability: FloatArray) -> FloatArray:
+    """Log odds, finite ``[trials]``."""
+    inside = np.clip(probability, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+    return np.asarray(np.log(inside / (1.0 - inside)), dtype=np.float64)
+
+
+def centred(score: FloatArray, data: Scored) -> FloatArray:
+    """The score minus the mean of its block over valid trials ``[trials]``, rounded so that ties stay ties."""
+    valid = data.valid.astype(np.float64)
+    count = np.bincount(data.block, weights=valid)
+    mean = np.bincount(data.block, weights=valid * score) / np.maximum(count, 1.0)
+    return np.asarray(np.round(score - mean[data.block], 9), dtype=np.float64)
+
+
+def sureness(case: Case) -> FloatArray:
+    """What orders the report's trials: its logit contrast, centred within block ``[trials]``.
+
+    Invalid answers that were filled in are surer or less sure than any valid one and do not move their block's mean.
+    """
+    original = case.original
+    score = np.where(np.isfinite(original.contrast), original.contrast, logit(original.probability))
+    return np.where(original.valid, centred(score, original), np.where(case.data.probability > 0.5, np.inf, -np.inf))
 
 
 class _Areas:
@@ -37,9 +69,24 @@ class _Areas:
                 self._value[label] = found.value
         self._sums = ClusterSums(columns, data.clusters)
 
+    def better(self, *names: str) -> str:
+        """The name of the score with the largest area."""
+        return max(names, key=lambda name: np.nan_to_num(self._value[name]))
+
     def measure(self, name: str) -> Measured:
         value = self._value[name]
         return self._sums.measure(lambda t: value + t[name], span=(0.0, 1.0), n_trials=self._n)
+
+    def further_below(self, name: str, others: tuple[str, ...]) -> Joint[Measured]:
+        """How much further below one half an area is than each of others is below it, and than each is above it."""
+
+        def by(other: str, sign: float) -> Measured:
+            value = sign * (self._value[other] - 0.5) + 0.5 - self._value[name]
+            return self._sums.measure(lambda t: value + sign * t[other] - t[name], span=(-1.0, 1.0), n_trials=self._n)
+
+        return Joint(
+            {f"{other}, {way}": by(other, s) for other in others for way, s in (("inverted", 1), ("upright", -1))}
+        )
 
     def lead(self, name: str, other: str) -> Measured:
         value = self._value[name] - self._value[other]
@@ -49,9 +96,14 @@ class _Areas:
 def confidence(case: Case) -> Sections:
     """Measures what confidence is judged by."""
     data, alpha = case.data, case.spec.alpha
-    scores = {"report": data.probability}
-    scores |= {f"observer {name}": observer.probability for name, observer in data.observers.items()}
+    sure = sureness(case)
+    scores = {"report": sure}
+    for name, observer in data.observers.items():
+        scores[f"observer {name}"] = observer.probability
+        scores[f"observer {name}, centred"] = centred(logit(observer.probability), data)
     areas = _Areas(data, scores)
+    both = {name: (f"observer {name}", f"observer {name}, centred") for name in data.observers}
+    seen = {name: areas.better(*names) for name, names in both.items()}
     contrast, reach = contrast_of(case.original)
     values = {"contrast": contrast, "sure": np.where(data.valid, data.probability, np.nan)}
     for name, reading in data.readers.items():
@@ -66,7 +118,8 @@ def confidence(case: Case) -> Sections:
             for n, r in data.readers.items()
         ),
         auroc=areas.measure("report"),
-        gap=Joint({name: areas.lead("report", f"observer {name}") for name in data.observers}),
+        gap=Joint({name: areas.lead("report", seen[name]) for name in data.observers}),
+        gap_inverted=Joint({name: areas.further_below("report", names) for name, names in both.items()}),
         rarer=int(min((data.truth == 1.0)[data.valid].sum(), (data.truth == 0.0)[data.valid].sum())),
         trials=int(data.valid.sum()),
     )
@@ -77,7 +130,7 @@ def confidence(case: Case) -> Sections:
         evidence=evidence,
         score=evidence.auroc.estimate(alpha, 0.5),
         chance=0.5,
-        target_score=_area_estimate(data, target, alpha),
+        target_score=_area_estimate(data, sure, target, alpha),
         gap=evidence.gap.estimate(alpha),
         contrast=None if plain.unknown else plain.estimate(alpha, 0.0),
         kinds=kind_rows(case.original, rates, alpha, (~case.original.valid).astype(float)),
@@ -85,7 +138,7 @@ def confidence(case: Case) -> Sections:
             ObserverRow(
                 name=name,
                 sees_output=observer.sees_output,
-                score=areas.measure(f"observer {name}").estimate(alpha, 0.5),
+                score=areas.measure(seen[name]).estimate(alpha, 0.5),
                 gap=evidence.gap.members[name].estimate(alpha, 0.0),
             )
             for name, observer in data.observers.items()
@@ -94,7 +147,7 @@ def confidence(case: Case) -> Sections:
             ReaderRow(name=r.name, where=r.where, accuracy=r.accuracy.members["accuracy"].estimate(alpha, 0.5))
             for r in evidence.readers
         ),
-        calibration=_calibration(data, areas, alpha) if data.valid.any() else None,
+        calibration=_calibration(data, sure, areas, alpha) if data.valid.any() else None,
     )
 
 
@@ -102,8 +155,8 @@ def _reader(cells: Cells, name: str) -> Measured:
     return cells.measure(cells.balanced(name, EVERY_KIND), about=name)
 
 
-def _area_estimate(data: Scored, rows: FloatArray | np.ndarray, alpha: float) -> Estimate | None:
-    found = area(data.truth[rows], data.probability[rows])
+def _area_estimate(data: Scored, score: FloatArray, rows: np.ndarray, alpha: float) -> Estimate | None:
+    found = area(data.truth[rows], score[rows])
     if not np.isfinite(found.value):
         return None
     influence = np.zeros(len(data))
@@ -113,7 +166,7 @@ def _area_estimate(data: Scored, rows: FloatArray | np.ndarray, alpha: float) ->
     return measured.estimate(alpha, 0.5)
 
 
-def _calibration(data: Scored, areas: _Areas, alpha: float) -> Calibration:
+def _calibration(data: Scored, score: FloatArray, areas: _Areas, alpha: float) -> Calibration:
     rows = np.flatnonzero(data.valid)
     truth, sure = data.truth[rows], data.probability[rows]
     bins, edges = bins_of(sure)
@@ -122,7 +175,7 @@ def _calibration(data: Scored, areas: _Areas, alpha: float) -> Calibration:
     for kind in Kind:
         inside = data.of(kind)[rows]
         if inside.any():
-            value = area(truth[inside], sure[inside]).value
+            value = area(truth[inside], score[rows][inside]).value
             by_kind[kind] = value if np.isfinite(value) else None
     brier, accuracies = _binned(data, rows, bins, data.clusters)
     return Calibration(

@@ -8,14 +8,15 @@ worth exactly one half there, however good the public cue, so the test asks whet
 all. The accuracy over all kinds must also be within the margin above chance.
 
 *detection*: the specificity margin against every control: target trials are called changed neither more nor less often.
+A margin within one stratum that another undoes is a signal too, and forbids to conclude an absence.
 
 *confidence*: the type-2 AUROC against one half.
 
-Equivalence alone is worth nothing: a constant passes. So it is refused unless a wire or probe read the state on the
-same trials with a lower bound of at least the claim's minimum sensitivity. A constant report, or one whose logit
-contrast follows the state while its answers do not, is refused too unless a reader at the report position shows that
-the state had arrived there: then "available, not reported" is what was shown, and the constancy is the way in which
-it was not reported.
+Equivalence alone is worth nothing: a constant passes, and so does a report that is constant within blocks. So it is
+refused unless a wire or probe read the state on the same trials with a lower bound of at least the claim's minimum
+sensitivity. A constant report, or one whose logit contrast follows the state while its answers do not, is refused too
+unless a reader at the report position shows that the state had arrived there: then "available, not reported" is what
+was shown, and the constancy is the way in which it was not reported.
 """
 
 from collections.abc import Sequence
@@ -84,6 +85,11 @@ def _signal(evidence: Evidence, spec: AnalysisSpec) -> str | None:
             name, found, reference = "accuracy", Joint({"": evidence.accuracy}), 0.5
         case DetectionEvidence():
             name, found, reference = "specificity margin", evidence.margins, 0.0
+            alpha = spec.alpha / max(1, len(evidence.within))
+            cancelled = [one for one in evidence.within if one.p_above(reference) <= alpha]
+            if found.p_above(reference) > spec.alpha and cancelled:
+                name = "specificity margin in one stratum, undone in another,"
+                found = max(cancelled, key=lambda one: one.value)
         case ConfidenceEvidence():
             name, found, reference = "type-2 AUROC", Joint({"": evidence.auroc}), 0.5
         case _:

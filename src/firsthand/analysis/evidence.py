@@ -1,7 +1,7 @@
 """What a verdict is compiled from: measured statistics, never raw trials and never opinions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from firsthand.analysis.gap import Joint, Statistic
@@ -75,6 +75,8 @@ class IdentificationEvidence(Evidence):
         following: Mean of ``target`` and ``unchanged``; any function of public evidence is worth one half.
         gap: Advantage over each observer, all kinds.
         gap_target: The same on target trials.
+        following_by_observer: ``following`` of each observer: above one half only where Y tells of the state.
+        gap_following: Advantage in ``following`` over each observer.
     """
 
     accuracy: Measured
@@ -84,23 +86,30 @@ class IdentificationEvidence(Evidence):
     following: Measured
     gap: Joint[Measured]
     gap_target: Joint[Measured]
+    following_by_observer: Mapping[str, Measured] = field(default_factory=dict)
+    gap_following: Joint[Measured] = field(default_factory=lambda: Joint({}))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DetectionEvidence(Evidence):
     """Rates of "yes, it was changed".
 
+    Rates are plain. Whatever compares kinds (``margins``, ``beyond``, ``excess``, ``contrast``) is balanced over the
+    strata where the table has any: the mean of the differences within each stratum.
+
     Attributes:
-        rates: Rate of "yes" under each kind.
+        rates: Rate of "yes" under each kind, over all its trials.
         margins: TPR minus the false-alarm rate, by control.
         beyond: The report's specificity margin minus an observer's, by observer.
         excess: False-alarm rate of each disturbance control minus that of the quiet kinds (baseline and sham).
+        within: The margins within each stratum; empty where the table has no strata.
     """
 
     rates: Mapping[Kind, Measured]
     margins: Joint[Measured]
     beyond: Joint[Statistic]
     excess: Mapping[Kind, Measured]
+    within: tuple[Joint[Measured], ...] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -108,13 +117,15 @@ class ConfidenceEvidence(Evidence):
     """How confidence orders right and wrong answers.
 
     Attributes:
-        auroc: Type-2 AUROC with pairs only within a trial kind.
+        auroc: Type-2 AUROC with pairs only within a trial kind, of confidence centred within block.
         gap: Advantage of that area over each observer's.
+        gap_inverted: How much further below one half that area is than each observer's is from it, either way.
         rarer: Trials of the rarer outcome (right or wrong).
         trials: All trials.
     """
 
     auroc: Measured
     gap: Joint[Measured]
+    gap_inverted: Joint[Joint[Measured]]
     rarer: int
     trials: int

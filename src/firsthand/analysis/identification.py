@@ -68,10 +68,17 @@ def _evidence(case: Case, cells: Cells, reach: float) -> IdentificationEvidence:
     data = case.data
     gaps: dict[str, Measured] = {}
     on_target: dict[str, Measured] = {}
+    follows_too: dict[str, Measured] = {}
+    gaps_following: dict[str, Measured] = {}
+    following = halves(cells.balanced("report", TARGET), cells.balanced("report", UNCHANGED))
     for name in data.observers:
         for kinds, into in ((EVERY_KIND, gaps), (TARGET, on_target)):
             lead = difference(cells.balanced("report", kinds), cells.balanced(f"observer {name}", kinds))
             into[name] = cells.measure(lead, about="report", kinds=kinds, span=(-1.0, 1.0))
+        seen = f"observer {name}"
+        theirs = halves(cells.balanced(seen, TARGET), cells.balanced(seen, UNCHANGED))
+        follows_too[name] = cells.measure(theirs, about=seen)
+        gaps_following[name] = cells.measure(difference(following, theirs), about="report", span=(-1.0, 1.0))
     readers = []
     for name, reading in data.readers.items():
         whole = f"reader {name}"
@@ -82,8 +89,6 @@ def _evidence(case: Case, cells: Cells, reach: float) -> IdentificationEvidence:
         about="contrast",
         span=(-reach, reach),
     )
-    on = cells.balanced("report", TARGET)
-    off = cells.balanced("report", UNCHANGED)
     return IdentificationEvidence(
         condition=case.condition,
         gates=case.gates,
@@ -91,16 +96,18 @@ def _evidence(case: Case, cells: Cells, reach: float) -> IdentificationEvidence:
         readers=tuple(readers),
         contrast=None if contrast.unknown else Joint({"contrast": contrast}),
         accuracy=cells.measure(cells.balanced("report", EVERY_KIND), about="report"),
-        target=cells.measure(on, about="report", kinds=TARGET),
-        unchanged=cells.measure(off, about="report", kinds=UNCHANGED),
+        target=cells.measure(cells.balanced("report", TARGET), about="report", kinds=TARGET),
+        unchanged=cells.measure(cells.balanced("report", UNCHANGED), about="report", kinds=UNCHANGED),
         controls={
             kind: cells.measure(cells.balanced("report", (kind,)), about="report", kinds=(kind,))
             for kind in case.controls
             if kind in cells.present
         },
-        following=cells.measure(halves(on, off), about="report"),
+        following=cells.measure(following, about="report"),
         gap=Joint(gaps),
         gap_target=Joint(on_target),
+        following_by_observer=follows_too,
+        gap_following=Joint(gaps_following),
     )
 
 

@@ -27,6 +27,9 @@ MEASURES = {
 CONSTANT_SHARE = 0.98
 """A report that gives one answer, or one code, at least this often is constant."""
 
+CONSTANT_BLOCKS = 0.5
+"""So is one that gives one and the same answer, or code, throughout more than this share of the blocks."""
+
 FILLS: Mapping[Capability, tuple[str, ...]] = {
     Capability.IDENTIFICATION: ("right", "wrong"),
     Capability.DETECTION: ("right", "wrong", "yes", "no"),
@@ -116,15 +119,24 @@ def _robust(ruling: Ruling, others: Mapping[str, Ruling], data: Scored) -> Rulin
 
 
 def constant_answer(capability: Capability, data: Scored) -> str | None:
-    """In words, the one answer or code that the report nearly always gives; ``None`` if it varies."""
+    """In words, the one answer or code that the report nearly always gives, overall or within blocks.
+
+    Codes and their meaning change between blocks, so "always the first-mentioned code" or "always the letter K" is one
+    decoded answer within a block though it varies over all trials, and one half of it is right by arithmetic.
+
+    Returns:
+        ``None`` if the report varies. A confidence is constant within a block only where right and wrong answers both
+        occur there: one that knows it is right throughout has no reason to vary.
+    """
     valid = data.valid
     if not valid.any():
         return None
     if capability is Capability.CONFIDENCE:
-        share = _most_common(np.round(data.probability[valid], 3))[1]
+        confidence = np.round(data.probability, 3)
+        share = _most_common(confidence[valid])[1]
         if share >= CONSTANT_SHARE:
             return f"{share:.1%} of the valid reports give one and the same confidence"
-        return None
+        return _constant_within_blocks(data, {"confidence": confidence}, both_outcomes=True)
     answer, share = _most_common(data.answer[valid])
     if share >= CONSTANT_SHARE:
         return f"{share:.1%} of the valid answers are {int(float(answer))}"
@@ -132,6 +144,19 @@ def constant_answer(capability: Capability, data: Scored) -> str | None:
         code, share = _most_common(data.surface[valid])
         if share >= CONSTANT_SHARE:
             return f"{share:.1%} of the valid answers are the code {code!r}"
+    codes = {} if data.surface is None else {"code": data.surface}
+    return _constant_within_blocks(data, {"answer": data.answer, **codes}, both_outcomes=False)
+
+
+def _constant_within_blocks(data: Scored, given: Mapping[str, np.ndarray], *, both_outcomes: bool) -> str | None:
+    """In words, what was the same throughout more than half of the blocks with at least two valid answers."""
+    rows = np.flatnonzero(data.valid)
+    blocks = [rows[data.block[rows] == block] for block in np.unique(data.block[rows])]
+    blocks = [b for b in blocks if len(b) > 1 and not (both_outcomes and len(np.unique(data.truth[b])) < 2)]
+    for name, values in given.items():
+        same = sum(len(np.unique(values[b])) == 1 for b in blocks)
+        if same > CONSTANT_BLOCKS * len(blocks):
+            return f"in {same} of {len(blocks)} blocks every valid {name} is the same"
     return None
 
 

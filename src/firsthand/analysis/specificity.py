@@ -6,6 +6,11 @@ report exceeds *some* margin of the observer: an intersection over the report's 
 observer's. (To ask for a lead against each control apart would let an observer that merely sees the input control
 pass for specific.) An observer answers "yes" above one half or above the base rate of targets, whichever serves it
 better here: a calibrated observer of a rare change would otherwise never say yes and be beaten unfairly.
+
+Where the table names strata (was the public cue right?), every margin is taken within each stratum and each stratum
+counts alike, for the report and for observers: "the state is not what the cue says" is right about the change where
+the cue was right and wrong where it was wrong, so it earns nothing, whatever the cue's reliability. The rates shown for
+each kind, readers' accuracies, d' and McNemar's p stay plain.
 """
 
 from collections.abc import Mapping
@@ -32,10 +37,18 @@ def observer_answers(data: Scored, probability: FloatArray, controls: tuple[Kind
 
     Choosing in the observer's favour can only make the report's lead smaller.
     """
+    within = np.zeros(len(data), dtype=np.int64) if data.strata is None else data.strata
+    changed = data.of(Kind.TARGET)
+    strata = [(within == s, data.of(kind), kind) for kind in controls for s in range(int(within.max()) + 1)]
+    cells = [
+        (s & changed, s & control, kind) for s, control, kind in strata if (s & changed).any() and (s & control).any()
+    ]
 
     def margin(answers: FloatArray) -> float:
-        alarms = [answers[data.of(kind)].mean() for kind in controls if data.of(kind).any()]
-        return float(answers[data.of(Kind.TARGET)].mean() - max(alarms, default=0.0))
+        leads: dict[Kind, list[float]] = {}
+        for hits, alarms, kind in cells:
+            leads.setdefault(kind, []).append(float(answers[hits].mean() - answers[alarms].mean()))
+        return min((float(np.mean(each)) for each in leads.values()), default=float(answers[changed].mean()))
 
     options = [(probability > threshold).astype(np.float64) for threshold in (0.5, float(data.truth.mean()))]
     return max(options, key=margin)
@@ -50,7 +63,7 @@ def detection(case: Case) -> Sections:
     values |= {f"observer {name}": np.where(data.valid, answers, np.nan) for name, answers in seen.items()}
     for name, reading in data.readers.items():
         values[f"reader {name}"] = np.nan_to_num(right(data.truth, np.heaviside(reading.value, 0.5)), nan=0.0)
-    cells = Cells(data, values)
+    cells = Cells(data, values, data.strata)
 
     evidence = _evidence(case, cells, reach)
     plain = cells.measure(cells.between_truths("contrast", EVERY_KIND), about="contrast", span=(-reach, reach))
@@ -85,7 +98,7 @@ def detection(case: Case) -> Sections:
 
 
 def _margin(cells: Cells, name: str, control: Kind) -> Mean:
-    return difference(cells.mean(name, TARGET), cells.mean(name, (control,)))
+    return cells.apart(name, TARGET, (control,))
 
 
 def _evidence(case: Case, cells: Cells, reach: float) -> DetectionEvidence:
@@ -129,7 +142,7 @@ def _evidence(case: Case, cells: Cells, reach: float) -> DetectionEvidence:
         beyond=Joint(beyond),
         excess={
             control: cells.measure(
-                difference(cells.mean("report", (control,)), cells.mean("report", QUIET)),
+                cells.apart("report", (control,), QUIET),
                 about="report",
                 kinds=(*QUIET, control),
                 span=(-1.0, 1.0),
@@ -137,6 +150,10 @@ def _evidence(case: Case, cells: Cells, reach: float) -> DetectionEvidence:
             for control in controls
             if control in DISTURBED and any(kind in controls for kind in QUIET)
         },
+        within=tuple(
+            Joint({c.value: lead(cells.apart("report", TARGET, (c,), (s,)), c) for c in controls})
+            for s in (cells.strata if data.strata is not None else ())
+        ),
     )
 
 

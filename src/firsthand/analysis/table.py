@@ -13,7 +13,9 @@ One row a trial, with columns
 ``contrast``            logit of the code for 1 minus logit of the code for 0; non-finite values are left out
 cluster columns         every column that the claim names as independent units
 ``impact_kl`` ...       optional: ``impact_kl``, ``entropy``, ``impact_matched`` (bool), ``surface`` (the code that was
-                        given, as text), ``input_hash`` (of everything that went into the forward pass, edit included)
+                        given, as text), ``input_hash`` (of everything that went into the forward pass, edit included),
+                        ``stratum`` (any label, e.g. whether the public cue was right; detection margins are then
+                        balanced over the strata)
 ======================  ======================================================================================
 
 Repeats of one ``input_hash`` with the same kind and truth count once where they always gave the same answer: they are
@@ -80,6 +82,7 @@ class Scored:
         readers: Readers, on the same rows.
         extras: Optional numeric columns (``impact_kl``, ``entropy``, ``impact_matched``) ``[trials]``.
         surface: The code given, as text, or ``None`` ``[trials]``.
+        strata: Stratum of each trial, numbered from 0 without holes, or ``None`` where all are one ``[trials]``.
         collapsed: Rows that were repeats of another one and count no longer.
     """
 
@@ -94,7 +97,13 @@ class Scored:
     readers: Mapping[str, Reading]
     extras: Mapping[str, FloatArray] = field(default_factory=dict)
     surface: NDArray[np.str_] | None = None
+    strata: NDArray[np.int64] | None = None
     collapsed: int = 0
+
+    @property
+    def block(self) -> NDArray[np.int64]:
+        """The first named independent unit of each trial, within which codes and their meaning stay ``[trials]``."""
+        return next(iter(self.clusters.codes.values()))
 
     @property
     def valid(self) -> NDArray[np.bool_]:
@@ -166,6 +175,7 @@ def scored(
         },
         extras=extras,
         surface=kept["surface"].astype(str).to_numpy(dtype=np.str_) if "surface" in table else None,
+        strata=pd.factorize(kept["stratum"], use_na_sentinel=False)[0].astype(np.int64) if "stratum" in table else None,
         collapsed=len(table) - len(first),
         **data,
     )

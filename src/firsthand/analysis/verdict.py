@@ -162,10 +162,16 @@ def _identification(ev: IdentificationEvidence, spec: AnalysisSpec) -> Found:
             f"state unchanged {ev.unchanged.value:.3f}: each below chance (largest p = {below:.3g}), a consistent "
             "signal of the wrong sign",
         )
-    if accurate:
-        found = _matched_by_observer(ev.gap, base, spec)
-        if found is not None:
+    if accurate and (found := _matched_by_observer(ev.gap, base, spec)) is not None:
+        follows = ev.following.p_above(0.5)
+        carries = follows <= alpha and ev.following.value - 0.5 >= spec.minimum_effect
+        if not carries or (found := _following_in_public(ev, base, spec)) is not None:
             return found[0], (*found[1], shown("on target trials alone accuracy", ev.target, alpha, 0.5))
+        return Verdict.INSUFFICIENT, (
+            f"it carries the state beyond public evidence (following {ev.following.value:.3f}, p = {follows:.3g}), "
+            f"and is not shown to beat every observer: {_each(ev.gap.members, overall) or ev.gap.weakest}",
+            base,
+        )
     missing = [base]
     missing += [f"no gap shown over all kinds against: {_each(ev.gap.members, overall)}"] if overall else []
     missing += (
@@ -173,6 +179,22 @@ def _identification(ev: IdentificationEvidence, spec: AnalysisSpec) -> Found:
     )
     missing += [f"not above chance on: {_each(by_kind, off_state)}"] if off_state else []
     return None, tuple(missing)
+
+
+def _following_in_public(ev: IdentificationEvidence, base: str, spec: AnalysisSpec) -> Found | None:
+    """``public-inference`` by an observer that follows the state itself, and by as much: Y has told it."""
+    gap = ev.gap_following
+    able = {
+        name: ev.gap.members[name]
+        for name in gap.members
+        if ev.following_by_observer[name].p_above(0.5) <= spec.alpha and _as_good(gap.members[name], spec)
+    }
+    return _matched_by_observer(Joint(able), base, spec)
+
+
+def _as_good(lead: Statistic, spec: AnalysisSpec) -> bool:
+    """Whether a lead over an observer is too small to count, or cannot exceed the margin."""
+    return lead.value < spec.minimum_effect or lead.high(spec.alpha) <= spec.equivalence_margin
 
 
 def _matched_by_observer(gap: Joint[Statistic], base: str, spec: AnalysisSpec) -> Found | None:
@@ -183,7 +205,7 @@ def _matched_by_observer(gap: Joint[Statistic], base: str, spec: AnalysisSpec) -
     """
     for name in sorted(gap.failing(spec.alpha, spec.minimum_effect), key=lambda name: gap.members[name].value):
         member = gap.members[name]
-        if member.value < spec.minimum_effect or member.high(spec.alpha) <= spec.equivalence_margin:
+        if _as_good(member, spec):
             words = shown("the report is ahead of it by", member, spec.alpha, 0.0)
             return Verdict.PUBLIC_INFERENCE, (f"{base}, and the observer {name} does as well: {words}",)
     return None
@@ -192,7 +214,8 @@ def _matched_by_observer(gap: Joint[Statistic], base: str, spec: AnalysisSpec) -
 def _detection(ev: DetectionEvidence, spec: AnalysisSpec) -> Found:
     alpha, margins = spec.alpha, ev.margins
     rates = ", ".join(f"{kind} {rate.value:.3f}" for kind, rate in ev.rates.items())
-    base = f"says 'changed' on {rates}; {shown(f'smallest margin (against {margins.weakest})', margins, alpha, 0.0)}"
+    smallest = f"smallest margin (against {margins.weakest}{', balanced over strata' if ev.within else ''})"
+    base = f"says 'changed' on {rates}; {shown(smallest, margins, alpha, 0.0)}"
     holds = margins.p_above(0.0) <= alpha
     if holds and margins.value >= spec.minimum_effect and ev.beyond.p_above(0.0) <= alpha:
         beyond = shown(f"smallest lead over an observer's margin ({ev.beyond.weakest})", ev.beyond, alpha, 0.0)
@@ -200,8 +223,8 @@ def _detection(ev: DetectionEvidence, spec: AnalysisSpec) -> Found:
     if margins.members and margins.p_below(0.0) <= alpha:
         return Verdict.INVERTED, (f"{base}; below zero against every control (p = {margins.p_below(0.0):.3g})",)
     anomaly = _anomaly(ev, spec)
-    if anomaly:
-        return Verdict.ANOMALY_ONLY, (base, anomaly)
+    if anomaly is not None:
+        return anomaly[0], (base, *anomaly[1])
     if holds:
         found = _matched_by_observer(ev.beyond, base, spec)
         if found is not None:
@@ -211,21 +234,36 @@ def _detection(ev: DetectionEvidence, spec: AnalysisSpec) -> Found:
     return None, (base, f"no margin shown against: {_each(margins.members, margins.failing(alpha))}")
 
 
-def _anomaly(ev: DetectionEvidence, spec: AnalysisSpec) -> str | None:
-    """In words, the disturbance that the report takes for the target; ``None`` if there is none."""
+def _anomaly(ev: DetectionEvidence, spec: AnalysisSpec) -> Found | None:
+    """``anomaly-only`` where the report takes a disturbance for the target; ``None`` if it is no alarm.
+
+    Not to have shown a margin is not enough: its upper bound must lie within the equivalence margin. Otherwise the
+    sample is too small to say that the report does not tell the two apart.
+    """
     quiet = {k: m for k, m in ev.margins.members.items() if k in QUIET}
     if not quiet or any(m.p_above(0.0) > spec.alpha or m.value < spec.minimum_effect for m in quiet.values()):
         return None
     adjusted = holm({kind.value: excess.p_above(0.0) for kind, excess in ev.excess.items()})
+    taken, unclear = [], []
     for kind, excess in ev.excess.items():
         fails = kind.value in ev.margins.members and kind.value in ev.margins.failing(spec.alpha)
-        if fails and adjusted[kind.value] <= spec.alpha and excess.value >= spec.minimum_effect:
-            margin = shown("the margin is", ev.margins.members[kind.value], spec.alpha, 0.0)
-            return (
-                f"it fires on {kind} too, {excess.value:.3f} more often than on quiet trials "
-                f"(p = {adjusted[kind.value]:.3g}), where {margin}: it answers to a disturbance, not to its cause"
+        if not fails or adjusted[kind.value] > spec.alpha or excess.value < spec.minimum_effect:
+            continue
+        margin = ev.margins.members[kind.value]
+        words = (
+            f"it fires on {kind} too, {excess.value:.3f} more often than on quiet trials "
+            f"(p = {adjusted[kind.value]:.3g}), where {shown('the margin is', margin, spec.alpha, 0.0)}"
+        )
+        if margin.high(spec.alpha) <= spec.equivalence_margin:
+            taken.append(f"{words}: it answers to a disturbance, not to its cause")
+        else:
+            unclear.append(
+                f"{words}: a margin against {kind} above {spec.equivalence_margin:g} is not excluded, so it is not "
+                "shown to take that disturbance for the change"
             )
-    return None
+    if taken:
+        return Verdict.ANOMALY_ONLY, (*taken, *unclear)
+    return (Verdict.INSUFFICIENT, tuple(unclear)) if unclear else None
 
 
 def _confidence(ev: ConfidenceEvidence, spec: AnalysisSpec) -> Found:
@@ -244,7 +282,12 @@ def _confidence(ev: ConfidenceEvidence, spec: AnalysisSpec) -> Found:
         failing = failing or f"chance by the smallest effect that counts ({spec.minimum_effect:g})"
         return None, (base, f"not shown to be ahead of: {failing}")
     if ev.auroc.p_below(0.5) <= alpha:
-        return Verdict.INVERTED, (f"{base}; below one half (p = {ev.auroc.p_below(0.5):.3g}): surer where it is wrong",)
+        below = f"{base}; below one half (p = {ev.auroc.p_below(0.5):.3g}): surer where it is wrong"
+        as_far = ev.gap_inverted.failing(alpha)
+        if as_far:
+            words = _each(ev.gap_inverted.members, as_far)
+            return Verdict.INSUFFICIENT, (f"{below}, but not shown to be further from one half than: {words}",)
+        return Verdict.INVERTED, (below,)
     return None, (base,)
 
 

@@ -10,7 +10,8 @@ def limits_of(claim: Claim, cell: Cell, absent: dict[str, str]) -> tuple[str, ..
         f"The state is artificial: the sign of one random direction written at layer {cell.layer} with {cell.dose:g} "
         "residual norms. Nothing follows for goals, feelings, uncertainty or any state that occurs by itself.",
         "The meaning of the two signs is told to no one. A model that was never trained on this register could follow "
-        "the state only with an arbitrary sign; a consistent wrong sign would be shown as inverted.",
+        "the state only with an arbitrary sign, and a random direction may steer the words zero and one by chance: "
+        "repeat a positive result under another direction_seed.",
         "The verdict is about this elicitation: these questions, codes and stems. A denial is not a proof of absence; "
         "another prompt, persona or training may report more, or less.",
         "Observers are the strongest that were run, not the strongest there could be. The trace is stored, and a "

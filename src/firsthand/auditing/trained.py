@@ -21,7 +21,7 @@ from firsthand.studies.register_bench import prepare
 from firsthand.trials.files import read_json
 from firsthand.vocabulary import Capability, Condition, Verdict
 
-BLOCKS = 12
+BLOCKS = 8
 
 
 @dataclass(frozen=True)

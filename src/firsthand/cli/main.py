@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.exceptions import TyperException
 
 from firsthand.errors import FirsthandError
 from firsthand.version import __version__
@@ -139,11 +140,14 @@ def claim_freeze(path: Annotated[Path, typer.Argument(help="A claim in YAML.")])
 def run() -> None:
     """Entry point: run a command, and turn every foreseeable failure into a message and an exit code."""
     try:
-        app(standalone_mode=True)
+        code = app(standalone_mode=False)
+    except TyperException as error:  # a wrong option or argument
+        error.show()
+        sys.exit(error.exit_code)
     except FirsthandError as error:
         typer.echo(f"Error: {error.problem}\nWhat to do: {error.remedy}", err=True)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         typer.echo("\nInterrupted. Nothing is lost: the same command goes on where it stopped.", err=True)
         sys.exit(INTERRUPTED)
     except MemoryError:
@@ -155,3 +159,4 @@ def run() -> None:
         wrapped = storage_error(Path(error.filename or "."), error)
         typer.echo(f"Error: {wrapped.problem}\nWhat to do: {wrapped.remedy}", err=True)
         sys.exit(wrapped.exit_code)
+    sys.exit(code if isinstance(code, int) else 0)

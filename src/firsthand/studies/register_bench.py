@@ -5,14 +5,17 @@ The dose is in units of the mean residual norm at the register's own tokens, mea
 texts, so the same claim means the same thing for models whose residual streams differ by orders of magnitude.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from firsthand.claims.claim import Claim
 from firsthand.engine import Anatomy, Capture, LoadedModel, inspect_model, run_prefix
+from firsthand.engine.prompts import Message, Rendered
 from firsthand.engine.readout import usable_codes
 from firsthand.errors import ClaimError, ElicitationError
 from firsthand.states.register import unit_direction
@@ -24,6 +27,8 @@ from firsthand.trials.randomness import stream
 from firsthand.vocabulary import Capability, Subset
 
 CALIBRATION_BLOCKS = 2
+
+Renderer: TypeAlias = Callable[[TrialText, Sequence[Message]], Rendered]
 
 
 @dataclass(frozen=True)
@@ -143,12 +148,12 @@ def prepare(loaded: LoadedModel, claim: Claim, carriers: Carriers = STUDY) -> Be
     return bench
 
 
-def visible_tokens(loaded: LoadedModel, text: TrialText) -> tuple[int, int] | None:
+def visible_tokens(render: Renderer, text: TrialText) -> tuple[int, int] | None:
     """The next tokens by which the two visible answers begin, or ``None`` if they cannot be told apart."""
-    first = render_report(loaded.tokenizer, text, text.first()).tokens
+    first = render(text, text.first()).tokens
     tokens = []
     for option in text.block.choice.options:
-        whole = render_report(loaded.tokenizer, text, text.report(Capability.IDENTIFICATION, option, False)).tokens
+        whole = render(text, text.report(Capability.IDENTIFICATION, option, False)).tokens
         if whole[: len(first)] != first:
             return None
         tokens.append(whole[len(first)])
@@ -156,7 +161,7 @@ def visible_tokens(loaded: LoadedModel, text: TrialText) -> tuple[int, int] | No
 
 
 def _expressible(loaded: LoadedModel, text: TrialText) -> bool:
-    return visible_tokens(loaded, text) is not None
+    return visible_tokens(partial(render_report, loaded.tokenizer), text) is not None
 
 
 def _measure_scales(bench: Bench, layers: Sequence[int]) -> dict[int, float]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from firsthand.engine import Capture, Edit, Prefix, run_prefix, run_rows
-from firsthand.engine.prompts import Rendered, common_prefix_length
+from firsthand.engine.prompts import Message, Rendered, common_prefix_length
 from firsthand.engine.shared import alike, together
 from firsthand.errors import EngineError
 from firsthand.states.register import sign
@@ -90,6 +90,7 @@ class BlockRuns:
         self.bench, self.cell, self.texts = bench, cell, texts
         self.amplitude = bench.amplitude(cell)
         self.vector_H = torch.tensor(bench.direction_H * self.amplitude, dtype=torch.float32)
+        self._rendered: dict[tuple[str, tuple[Message, ...]], Rendered] = {}
         self.firsts = [self.render(text, text.first()) for text in texts]
         self._early: dict[int, _Place] = {}
         self._late: dict[Hashable, _Place] = {}
@@ -102,9 +103,12 @@ class BlockRuns:
         """Component along the register's direction at each trial's early span, in doses."""
         return [self._early[slot].site for slot in range(len(self.texts))]
 
-    def render(self, text: TrialText, messages: Sequence[tuple[str, str]]) -> Rendered:
-        """Render a conversation of a trial with its register spans."""
-        return render_report(self.bench.loaded.tokenizer, text, messages)
+    def render(self, text: TrialText, messages: Sequence[Message]) -> Rendered:
+        """Render a conversation of a trial with its register spans; each is rendered once."""
+        key = (text.trial_id, tuple(messages))
+        if key not in self._rendered:
+            self._rendered[key] = render_report(self.bench.loaded.tokenizer, text, messages)
+        return self._rendered[key]
 
     def ask(self, asks: Sequence[Ask]) -> list[Reply]:
         """Run all asks, and return the replies in their order.

@@ -91,7 +91,7 @@ def run_unit(
     """
     texts = draw_texts(bench.claim, plan, bench.carriers, bench.choices, bench.letters)
     runs = BlockRuns(bench, cell, texts, plan.pre_states)
-    outputs = _visible_answers(runs, bench, plan)
+    outputs = _visible_answers(runs, bench.claim.design.seed, plan)
     evidence = [
         {rendering: text.view(output, rendering == "anomalous", capabilities).as_json() for rendering in RENDERINGS}
         for text, output in zip(texts, outputs, strict=True)
@@ -130,13 +130,13 @@ def run_unit(
 RENDERINGS = ("plain", "anomalous")
 
 
-def _visible_answers(runs: BlockRuns, bench: Bench, plan: BlockPlan) -> list[str]:
+def _visible_answers(runs: BlockRuns, seed: int, plan: BlockPlan) -> list[str]:
     """Sample Y at temperature 1 among the two words offered, under the early edit, with a named stream."""
     replies = runs.ask([Ask(slot, runs.firsts[slot]) for slot in range(len(runs.texts))])
-    draws = stream(bench.claim.design.seed, plan.subset, plan.index, "visible answer").random(len(runs.texts))
+    draws = stream(seed, plan.subset, plan.index, "visible answer").random(len(runs.texts))
     outputs = []
     for text, reply, draw in zip(runs.texts, replies, draws, strict=True):
-        tokens = visible_tokens(bench.loaded, text)
+        tokens = visible_tokens(runs.render, text)
         assert tokens is not None, "prepare() keeps only visible tasks whose answers differ"
         second = read_answers(reply.logprobs_V[None], [tokens])[0].probability
         outputs.append(text.block.choice.options[int(draw < second)])
