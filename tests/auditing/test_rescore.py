@@ -66,7 +66,7 @@ def test_an_unfinished_run_is_refused(tmp_path: Path) -> None:
         rescore(tmp_path, ["table"])
 
 
-def test_an_observer_that_knows_the_state_is_shown_with_its_score_and_nothing_is_privileged(
+def test_an_observer_that_knows_the_state_is_recorded_and_nothing_is_privileged(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = f"""
@@ -85,8 +85,6 @@ class Thief:
     made = rescore(run, ["thieves:Thief"])
     profile = made.profile
     assert "thieves:Thief" in read_json(made.path)["observers"]
-    scores = {row.name: row.score.value for result in profile.results for row in result.observers}
-    assert scores.get("thieves:Thief", 1.0) == 1.0
     assert Verdict.PRIVILEGED not in {r.verdict for r in profile.results}
 
 

@@ -119,12 +119,12 @@ def test_codes_that_the_model_cannot_tell_apart_or_spell_are_refused(tmp_path: P
     assert_clear_error(firsthand("audit", "--claim", path, "--out", tmp_path / "run"), "distinct codes", "code_letters")
 
 
-@pytest.mark.parametrize("arguments", [("audit", "--blocks", "many"), ("audit", "--colour", "red"), ("nonsense",)])
+@pytest.mark.parametrize("arguments", [("audit", "--blocks", "many"), ("audit", "--colour"), ("nonsense",)])
 def test_a_wrong_option_or_command_gets_a_message_and_a_code(arguments: tuple[str, ...]) -> None:
     done = firsthand(*arguments)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
-    assert arguments[-1] in done.stderr
+    assert arguments[min(1, len(arguments) - 1)] in done.stderr
 
 
 def test_too_few_blocks_are_refused_before_anything_is_loaded(tmp_path: Path, tiny_folder: Path) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer.exceptions import TyperException
 
 from firsthand.errors import FirsthandError
 from firsthand.version import __version__
@@ -140,14 +139,13 @@ def claim_freeze(path: Annotated[Path, typer.Argument(help="A claim in YAML.")])
 def run() -> None:
     """Entry point: run a command, and turn every foreseeable failure into a message and an exit code."""
     try:
-        code = app(standalone_mode=False)
-    except TyperException as error:  # a wrong option or argument
-        error.show()
-        sys.exit(error.exit_code)
+        app()
     except FirsthandError as error:
         typer.echo(f"Error: {error.problem}\nWhat to do: {error.remedy}", err=True)
         sys.exit(error.exit_code)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, SystemExit) as stopped:  # Typer turns an interruption into an exit with its code
+        if isinstance(stopped, SystemExit) and stopped.code != INTERRUPTED:
+            raise
         typer.echo("\nInterrupted. Nothing is lost: the same command goes on where it stopped.", err=True)
         sys.exit(INTERRUPTED)
     except MemoryError:
@@ -159,4 +157,3 @@ def run() -> None:
         wrapped = storage_error(Path(error.filename or "."), error)
         typer.echo(f"Error: {wrapped.problem}\nWhat to do: {wrapped.remedy}", err=True)
         sys.exit(wrapped.exit_code)
-    sys.exit(code if isinstance(code, int) else 0)
