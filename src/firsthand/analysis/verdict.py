@@ -38,6 +38,9 @@ DISTURBED = (Kind.INPUT_CONTROL, Kind.IMPACT_CONTROL)
 LEAST_MATCHED = 0.8
 """Share of impact controls that must match the target's impact before anything rests on them."""
 
+MOST_FORESEEN = 1000
+"""A number of units beyond which a forecast from this few is not worth its digits."""
+
 LEAST_OUTCOMES = 10
 """Right and wrong answers that confidence must at least have had the chance to tell apart."""
 
@@ -322,7 +325,8 @@ def _missing(evidence: Evidence, tested: Equivalence, spec: AnalysisSpec) -> tup
             continue
         needed = units_needed(measured, margin - abs(measured.value - reference), spec.alpha)
         unit = measured.widest(spec.alpha)
-        more = f"; about {needed} units of '{unit.cluster}' would be needed ({unit.units} seen)" if needed else ""
+        number = "" if not needed else f"about {needed}" if needed <= MOST_FORESEEN else f"more than {MOST_FORESEEN:,}"
+        more = f"; {number} units of '{unit.cluster}' would be needed ({unit.units} seen)" if number else ""
         reasons.append(
             f"power: {name} lies between {low:+.3f} and {high:+.3f} of no signal, beyond the margin {margin:g}{more}"
         )
