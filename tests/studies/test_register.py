@@ -11,7 +11,6 @@ from firsthand.claims import Claim, DesignSpec, StateSpec, default_claim
 from firsthand.engine.loading import LoadedModel
 from firsthand.errors import ClaimError, ElicitationError
 from firsthand.progress import Silent
-from firsthand.studies import register_unit
 from firsthand.studies.register import CellScore, choose, run_confirmation, run_selection
 from firsthand.studies.register_bench import Bench, Cell, prepare
 from firsthand.studies.register_unit import UnitTables, run_unit
@@ -197,7 +196,3 @@ def test_too_few_usable_codes_are_refused(tiny: LoadedModel) -> None:
 
     with pytest.raises(ElicitationError, match="distinct codes"):
         prepare(tiny, default_claim(report=ReportSpec(code_letters="KM")))
-
-
-def test_every_trial_kind_passes_through_the_same_asking_code(bench: Bench) -> None:
-    assert register_unit.ASKED_FIRST == (Capability.IDENTIFICATION, Capability.DETECTION)
