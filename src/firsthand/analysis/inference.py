@@ -22,6 +22,7 @@ could not give less. That keeps sparse answers (three "yes" in 240 trials) from 
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,10 +89,9 @@ class Inference:
             share = 1.0 - min(1.0, 2.0 * alpha) ** (1.0 / self.units)
             return float(self.value - share * (self.value - floor))
         if self.draws is None:
-            bound = self.value - float(stats.t.ppf(1.0 - alpha, self.units - 1)) * self.se
+            bound = self.value - _t_quantile(1.0 - alpha, self.units - 1) * self.se
         else:
-            tail = stats.norm.cdf(-_stretch(self.units) * stats.t.ppf(1.0 - alpha, self.units - 1))
-            bound = float(np.quantile(np.where(np.isfinite(self.draws), self.draws, floor), tail))
+            bound = float(np.quantile(np.where(np.isfinite(self.draws), self.draws, floor), _tail(alpha, self.units)))
         return float(np.clip(bound, floor, self.span[1]))
 
     def high(self, alpha: float) -> float:
@@ -121,6 +121,17 @@ class Inference:
             return 0.0
         speaking = int(np.count_nonzero(np.abs(self.pseudo - reference) > _TOLERANCE))
         return float(0.5**speaking)
+
+
+@lru_cache(maxsize=256)
+def _t_quantile(level: float, degrees: int) -> float:
+    return float(stats.t.ppf(level, degrees))
+
+
+@lru_cache(maxsize=256)
+def _tail(alpha: float, units: int) -> float:
+    """Share of bootstrap draws left out below, by the expanded percentile interval."""
+    return float(stats.norm.cdf(-_stretch(units) * _t_quantile(1.0 - alpha, units - 1)))
 
 
 def _stretch(units: int) -> float:

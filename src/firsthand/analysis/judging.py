@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from firsthand.analysis.confidence import confidence
 from firsthand.analysis.evidence import Gates
@@ -151,12 +152,19 @@ def constant_answer(capability: Capability, data: Scored) -> str | None:
 def _constant_within_blocks(data: Scored, given: Mapping[str, np.ndarray], *, both_outcomes: bool) -> str | None:
     """In words, what was the same throughout more than half of the blocks with at least two valid answers."""
     rows = np.flatnonzero(data.valid)
-    blocks = [rows[data.block[rows] == block] for block in np.unique(data.block[rows])]
-    blocks = [b for b in blocks if len(b) > 1 and not (both_outcomes and len(np.unique(data.truth[b])) < 2)]
+    _, first, block = np.unique(data.block[rows], return_index=True, return_inverse=True)
+
+    def varies(values: np.ndarray) -> NDArray[np.bool_]:
+        """Whether a block holds a value that differs from its first one ``[blocks]``."""
+        return np.bincount(block, weights=values[rows] != values[rows[first]][block], minlength=len(first)) > 0
+
+    counting = np.bincount(block, minlength=len(first)) > 1
+    if both_outcomes:
+        counting &= varies(data.truth)
     for name, values in given.items():
-        same = sum(len(np.unique(values[b])) == 1 for b in blocks)
-        if same > CONSTANT_BLOCKS * len(blocks):
-            return f"in {same} of {len(blocks)} blocks every valid {name} is the same"
+        same = int(np.count_nonzero(counting & ~varies(values)))
+        if same > CONSTANT_BLOCKS * counting.sum():
+            return f"in {same} of {counting.sum()} blocks every valid {name} is the same"
     return None
 
 
