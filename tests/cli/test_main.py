@@ -142,8 +142,13 @@ def test_options_that_would_change_a_frozen_claim_are_refused(tmp_path: Path) ->
 def test_a_finished_run_is_verified_reported_and_a_damaged_one_refused(tiny_run: Run, tmp_path: Path) -> None:
     run = tmp_path / "run"
     shutil.copytree(tiny_run.folder, run)
-    assert "28 units" in firsthand("verify", run).stdout
-    assert firsthand("report", run, "--out", tmp_path / "page.html").returncode == 0
+    assert "28 units" in firsthand("verify", run, "--json", tmp_path / "checked.json").stdout
+    checked = json.loads((tmp_path / "checked.json").read_text())
+    assert checked["schema_version"] == 1
+    assert sum(checked["units"].values()) == 28
+    done = firsthand("report", run, "--out", tmp_path / "page.html", "--json", tmp_path / "again.json")
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "again.json").read_text()) == json.loads((run / "result.json").read_text())
     assert (tmp_path / "page.html").stat().st_size > 10_000
     shard = next((run / "trace" / "public").glob("*.parquet"))
     shard.write_bytes(shard.read_bytes()[:100])

@@ -1,6 +1,7 @@
 """What the commands on runs do."""
 
 import shutil
+from json import dumps
 from pathlib import Path
 
 from rich.console import Console
@@ -12,7 +13,7 @@ from firsthand.claims.files import parse_claim
 from firsthand.cli.progress import TerminalProgress
 from firsthand.engine.loading import LoadedModel, load
 from firsthand.errors import ClaimError, InstrumentError, TraceError
-from firsthand.report.files import read_json, write_json
+from firsthand.report.files import read_json, write_json, write_text
 from firsthand.report.terminal import print_profile
 from firsthand.trials.verify import verify_trace
 
@@ -85,24 +86,32 @@ def run_rescore(folder: Path, observers: tuple[str, ...], json: Path | None) -> 
         shutil.copyfile(made.path, json)
 
 
-def run_verify(folder: Path) -> None:
+def run_verify(folder: Path, json: Path | None) -> None:
     """Check a stored run and say what was checked."""
     frozen = read_frozen(folder / "claim.frozen.json")
     parts = run_traces(folder)
     if folder / "trace" not in parts:
         raise TraceError(f"{folder} holds no finished run.", f"Finish it first with: firsthand audit --out {folder}")
-    units = sum(verify_trace(part, frozen.claim.design.seed) for part in parts)
+    units = {part.relative_to(folder).as_posix(): verify_trace(part, frozen.claim.design.seed) for part in parts}
     Console().print(
-        f"{units} units: files as written, public evidence frozen before assignment, assignment drawn from its hash.",
+        f"{sum(units.values())} units: files as written, public evidence frozen before assignment, assignment drawn "
+        "from its hash.",
         markup=False,
         highlight=False,
+        soft_wrap=True,
     )
+    if json is not None:
+        checked = {"schema_version": 1, "claim_sha256": frozen.sha256, "units": units}
+        write_text(json, dumps(checked, indent=2) + "\n")
 
 
-def write_report(folder: Path, out: Path) -> None:
+def write_report(folder: Path, out: Path, json: Path | None) -> None:
     """Write the page of a finished run again."""
     path = folder / "result.json"
     if not path.exists():
         raise TraceError(f"{folder} holds no finished run.", f"Finish it first with: firsthand audit --out {folder}")
-    page = Run(folder, read_json(path)).report(out)
+    document = read_json(path)
+    page = Run(folder, document).report(out)
     Console(stderr=True).print(f"Report: {page}", markup=False, highlight=False)
+    if json is not None:
+        write_json(document, json)

@@ -91,22 +91,23 @@ def rescore(
 
 
 @app.command()
-def verify(run: Annotated[Path, typer.Argument(help="Folder of a finished run.")]) -> None:
+def verify(run: Annotated[Path, typer.Argument(help="Folder of a finished run.")], json: Json = None) -> None:
     """Check a stored run: nothing altered, evidence frozen before assignment, assignment drawn from its hash."""
     from firsthand.cli.audits import run_verify
 
-    run_verify(run)
+    run_verify(run, json)
 
 
 @app.command()
 def report(
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
     out: Annotated[Path, typer.Option(help="Where the HTML report goes.")] = Path("firsthand-report.html"),
+    json: Json = None,
 ) -> None:
     """Write the HTML report of a finished run again."""
     from firsthand.cli.audits import write_report
 
-    write_report(run, out)
+    write_report(run, out, json)
 
 
 @claim_app.command("new")
