@@ -33,6 +33,10 @@ class EngineError(FirsthandError):
     """An intervention or a reading that could not be carried out exactly as described."""
 
 
+class StatesError(FirsthandError):
+    """A representation (concept vector, probe, component) that cannot be made, stored, read or used as asked."""
+
+
 class ElicitationError(FirsthandError):
     """Answer options that cannot be told apart or scored in their context."""
 

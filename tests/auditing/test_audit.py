@@ -7,8 +7,9 @@ import pytest
 
 from firsthand.auditing.audit import Run, audit, freeze
 from firsthand.claims import Claim, StateSpec
+from firsthand.engine import hooks
 from firsthand.engine.loading import LoadedModel
-from firsthand.errors import ClaimError
+from firsthand.errors import ClaimError, InstrumentError
 from firsthand.trials.trace import Trace
 from firsthand.vocabulary import Capability, Condition, Verdict
 
@@ -103,3 +104,12 @@ def test_the_report_is_one_page(tiny_run: Run, tmp_path: Path) -> None:
     page = tiny_run.report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert page.lower().startswith("<!doctype html>")
     assert tiny_run.document.claim_hash in page
+
+
+def test_a_model_on_which_edits_go_wrong_is_not_audited(
+    tiny: LoadedModel, tiny_claim: Claim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(hooks._OPERATIONS, "replace", lambda old, vector, strength: old * 1.01)
+    with pytest.raises(InstrumentError, match="sham edit"):
+        audit(tiny_claim, tiny, tmp_path / "run")
+    assert not (tmp_path / "run" / "selection").exists()

@@ -170,3 +170,14 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path, tiny_f
     blocked = tmp_path / "file"
     blocked.write_text("a file, not a folder")
     assert_clear_error(firsthand("audit", "--model", tiny_folder, "--out", blocked / "run"), str(blocked))
+
+
+def test_the_doctor_prints_what_it_found_and_writes_it_as_json(tiny_folder: Path, tmp_path: Path) -> None:
+    done = firsthand("doctor", tiny_folder, "--json", tmp_path / "found.json")
+    assert done.returncode == 0
+    assert "edit norm" in done.stdout
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["schema_version"] == 1
+    assert found["sound"] is True
+    assert {"name", "finding", "measured", "meaning"} == set(found["checks"][0])
+    assert_clear_error(firsthand("doctor", tmp_path / "nowhere"), "nowhere")

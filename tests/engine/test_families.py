@@ -1,91 +1,173 @@
-"""Every family agrees with the plain twin, or is refused with a reason: nothing in between."""
+"""Every family agrees with the plain twin on every path, or is refused with a reason: nothing in between.
 
-from typing import Any
+Each family runs the same rows: every operation, while the prompt is read and lifted, in rows of equal tokens (which a
+run starts in the middle of the model) and in rows of different lengths on different beginnings, some edited themselves.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import pytest
 import torch
-from plain_families import HIDDEN, REFUSED, SHARED, VOCABULARY, WHOLE, tiny_model
-from plain_run import PlainEdit, PlainRead, plain_run, plain_twin
-from transformers import PreTrainedModel
+from plain_families import DEPTH, HIDDEN, REFUSED, SHARED, VOCABULARY, WHOLE, Family, tiny_model
+from plain_rows import Told, assert_read, assert_told, told_by_the_twin
+from plain_run import PlainModel, plain_run, plain_twin
 
-from firsthand.engine import Capture, Edit, inspect_model, run_prefix, run_rows
-from firsthand.engine.session import can_share_prefix
+from firsthand.engine import (
+    Anatomy,
+    Capture,
+    Edit,
+    Operation,
+    Row,
+    Site,
+    Timing,
+    inspect_model,
+    resid_mid,
+    resid_post,
+    resid_pre,
+    run,
+    run_prefix,
+    run_rows,
+)
+from firsthand.engine.sharing import can_share, refusal_to_share
 from firsthand.errors import EngineError
 
-TOLERANCE = 2e-5
-LENGTH = 9  # longer than every window
-PREFIX_ROWS = (0, 1, 1, 0)
-PREFIX_PLACES = ((2, 3), (8,))
-ROW_PLACES = ((9, 11), (9,), (), (10,))
-
 _GENERATOR = torch.Generator().manual_seed(7)
-PREFIXES = torch.randint(3, VOCABULARY, (2, LENGTH), generator=_GENERATOR).tolist()
-SUFFIXES = [torch.randint(3, VOCABULARY, (n,), generator=_GENERATOR).tolist() for n in (4, 1, 6, 3)]
-PREFIX_DELTA = torch.randn(2, HIDDEN, generator=_GENERATOR)
-ROW_DELTA = torch.randn(4, HIDDEN, generator=_GENERATOR)
 
 
-def oracle(model: PreTrainedModel, path: str, row: int, start: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The plain run of one row: with its prefix if ``start`` is not zero, else its own tokens alone."""
-    own = [PlainEdit(2, p - LENGTH + start, ROW_DELTA[row]) for p in ROW_PLACES[row]]
-    tokens = SUFFIXES[row]
-    if start:
-        shared = PREFIX_ROWS[row]
-        own += [PlainEdit(1, p, PREFIX_DELTA[shared]) for p in PREFIX_PLACES[shared]]
-        tokens = PREFIXES[shared] + tokens
-    logprobs_V, readings = plain_run(plain_twin(model), path, tokens, own, [PlainRead(2, (len(tokens) - 1,))])
-    return logprobs_V, readings[0]
+def tokens(length: int) -> tuple[int, ...]:
+    return tuple(torch.randint(3, 94, (length,), generator=_GENERATOR).tolist())
 
 
-def engine_rows(model: PreTrainedModel, start: int, **options: Any) -> Any:
-    places = tuple(tuple(p - LENGTH + start for p in row) for row in ROW_PLACES)
-    ends = tuple((start + len(row) - 1,) for row in SUFFIXES)
-    edits, captures = [Edit(2, places, ROW_DELTA)], [Capture("end", 2, ends)]
-    return run_rows(model, inspect_model(model), SUFFIXES, edits, captures, **options)
+def vector() -> torch.Tensor:
+    return torch.randn(HIDDEN, generator=_GENERATOR)
 
 
-def assert_agrees(model: PreTrainedModel, path: str, output: Any, start: int) -> None:
-    for row in range(len(SUFFIXES)):
-        logprobs_V, reading_H = oracle(model, path, row, start)
-        assert float((output.logprobs_RV[row] - logprobs_V).abs().max()) < TOLERANCE
-        assert float((output.captures["end"][row] - reading_H).abs().max()) < TOLERANCE
+# Beginnings are longer than every window; the second and third are edited themselves.
+BEGINNINGS = (
+    Row(tokens(9)),
+    Row(
+        tokens(7),
+        (Edit(resid_post(1), (2, 3), vector()),),
+        (Capture("begin", resid_post(2), (3, 6)), Capture("unmoved", resid_post(1), (3,), "before")),
+    ),
+    Row(
+        tokens(9),
+        (Edit(resid_pre(2), (8,), vector(), Operation.REPLACE), Edit(resid_post(0), (0,), vector())),
+        (Capture("begin", resid_pre(2), (8,)),),
+    ),
+)
+SAME_END = tokens(5)
+SITES = (resid_pre(2), resid_post(1), resid_post(DEPTH - 1), resid_pre(0), resid_post(2), resid_pre(1))
+"""The last block's output is edited at the token that is read, for no later token would notice."""
+STRENGTHS = {Operation.ADD: 1.3, Operation.ADD_SCALED: -0.7, Operation.REPLACE: 1.0, Operation.PROJECT_OUT: 0.8}
+KINDS = [(operation, timing) for operation in Operation for timing in (Timing.PREFILL, Timing.LIFTED)]
 
 
-@pytest.mark.parametrize("family", SHARED)
-def test_mixed_rows_on_a_twice_used_edited_prefix_equal_the_plain_twin(family: str) -> None:
-    model_type, path, configuration = SHARED[family]
-    model = tiny_model(model_type, configuration)
-    anatomy = inspect_model(model)
-    assert (anatomy.path, anatomy.n_layers, anatomy.hidden_size) == (path, 4, HIDDEN)
-    edits = [Edit(1, PREFIX_PLACES, PREFIX_DELTA)]
-    prefix, readings = run_prefix(model, anatomy, PREFIXES, edits, [Capture("site", 1, PREFIX_PLACES)])
-    first = engine_rows(model, LENGTH, prefix=prefix, prefix_rows=PREFIX_ROWS)
-    assert_agrees(model, path, first, LENGTH)
-    for row, places in enumerate(PREFIX_PLACES):
-        written = [PlainEdit(1, p, PREFIX_DELTA[row]) for p in places]
-        _, (site_H,) = plain_run(plain_twin(model), path, PREFIXES[row], written, [PlainRead(1, places)])
-        assert float((readings["site"][row] - site_H).abs().max()) < TOLERANCE
-    again = engine_rows(model, LENGTH, prefix=prefix, prefix_rows=PREFIX_ROWS)
+def edited(beginning: Row, end: Sequence[int], site: Site, operation: Operation, timing: Timing) -> Row:
+    """A whole row with one edit of its own, after its beginning."""
+    start = len(beginning.tokens)
+    last = start + len(end) - 1
+    lifted = timing is Timing.LIFTED
+    places = (start, start + 1) if lifted else (start, last)
+    own = Edit(site, places, vector(), operation, STRENGTHS[operation], timing, until=start + 2 if lifted else None)
+    return Row(
+        (*beginning.tokens, *end),
+        (*beginning.edits, own),
+        (Capture("own", site, places), Capture("was", site, places, "before"), Capture("end", resid_post(2), (last,))),
+        read=(last, last - 1) if len(end) > 3 else (),
+    )
+
+
+EQUAL = [edited(BEGINNINGS[0], SAME_END, SITES[i % 6], *kind) for i, kind in enumerate(KINDS)]
+HOMES = [2, 0, 1, 1, 0, 2, 1, 2]
+MIXED = [
+    edited(BEGINNINGS[HOMES[i]], tokens(3 + i % 4), SITES[(i + 2 * (i % 2 == 0)) % 6], *kind)
+    for i, kind in enumerate(KINDS)
+]
+ROWS = [*EQUAL, *MIXED, Row(BEGINNINGS[0].tokens), Row(tokens(1))]
+
+
+@dataclass(frozen=True)
+class Subject:
+    name: str
+    family: Family
+    anatomy: Anatomy
+    twin: PlainModel
+
+    @cached_property
+    def told(self) -> list[Told]:
+        return [told_by_the_twin(self.twin, row, self.family.continues) for row in ROWS]
+
+
+@pytest.fixture(scope="module", params=[*SHARED, *WHOLE])
+def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
+    family = {**SHARED, **WHOLE}[request.param]
+    model = family.build()
+    yield Subject(
+        request.param,
+        family,
+        inspect_model(model),
+        plain_twin(model, family.path, family.middle, family.factor),
+    )
+
+
+def test_the_blocks_are_found_where_they_are(subject: Subject) -> None:
+    anatomy = subject.anatomy
+    assert (anatomy.path, anatomy.n_layers, anatomy.hidden_size) == (subject.family.path, DEPTH, HIDDEN)
+
+
+def test_attention_is_shared_or_the_reason_is_given(subject: Subject) -> None:
+    reason = refusal_to_share(subject.anatomy)
+    assert bool(reason) is bool(subject.family.unshared)
+    assert subject.family.unshared in reason
+    if reason:
+        with pytest.raises(EngineError, match=f"{subject.anatomy.name} cannot share"):
+            run(subject.anatomy, ROWS[:1], path="shared")
+
+
+def test_rows_run_whole_equal_the_plain_twin(subject: Subject) -> None:
+    assert_told(run(subject.anatomy, ROWS, path="plain"), subject.told)
+
+
+def test_rows_that_share_what_they_can_equal_the_plain_twin(subject: Subject) -> None:
+    path = "shared" if can_share(subject.anatomy) else "auto"
+    assert_told(run(subject.anatomy, ROWS, path=path), subject.told)
+
+
+def test_rows_of_equal_tokens_that_start_in_the_middle_equal_the_plain_twin(subject: Subject) -> None:
+    rows = [row for row in ROWS[: len(EQUAL)] if min(edit.site.stage for edit in row.edits) > 0]
+    assert len({row.edits[-1].operation for row in rows}) == len(Operation)
+    told = [subject.told[ROWS.index(row)] for row in rows]
+    assert_told(run(subject.anatomy, rows), told)
+
+
+def test_rows_on_edited_prefixes_of_different_lengths_equal_the_plain_twin(subject: Subject) -> None:
+    prefix, readings = run_prefix(subject.anatomy, BEGINNINGS)
+    starts = [prefix.lengths[home] for home in HOMES]
+    ends = [
+        replace(row, tokens=row.tokens[start:], edits=row.edits[-1:]) for row, start in zip(MIXED, starts, strict=True)
+    ]
+    told = subject.told[len(EQUAL) : len(EQUAL) + len(MIXED)]
+    first = run_rows(subject.anatomy, ends, prefix=prefix, prefix_rows=HOMES)
+    assert_told(first, told)
+    for beginning, found in zip(BEGINNINGS, readings, strict=True):
+        assert_read(found, told_by_the_twin(subject.twin, beginning)[1])
+    again = run_rows(subject.anatomy, ends, prefix=prefix, prefix_rows=HOMES)
     assert torch.equal(first.logprobs_RV, again.logprobs_RV)
-    assert torch.equal(first.captures["end"], again.captures["end"])
+    assert all(torch.equal(a[k], b[k]) for a, b in zip(first.captures, again.captures, strict=True) for k in a)
 
 
-@pytest.mark.parametrize("family", {**SHARED, **WHOLE})
-def test_mixed_rows_without_a_prefix_equal_the_plain_twin(family: str) -> None:
-    model_type, path, configuration = {**SHARED, **WHOLE}[family]
-    model = tiny_model(model_type, configuration)
-    assert_agrees(model, path, engine_rows(model, 0), 0)
-
-
-@pytest.mark.parametrize("family", WHOLE)
-def test_a_family_whose_cache_is_more_than_keys_and_values_has_its_prefix_refused_by_name(family: str) -> None:
-    model_type, path, configuration = WHOLE[family]
-    model = tiny_model(model_type, configuration)
-    anatomy = inspect_model(model)
-    assert anatomy.path == path
-    assert not can_share_prefix(model)
-    with pytest.raises(EngineError, match=type(model).__name__):
-        run_prefix(model, anatomy, PREFIXES)
+def test_the_middle_of_a_block_is_edited_as_in_the_plain_twin_or_refused(subject: Subject) -> None:
+    rows = [edited(BEGINNINGS[1], SAME_END, resid_mid(1 + i % 2), *kind) for i, kind in enumerate(KINDS)]
+    if not subject.family.middle:
+        with pytest.raises(EngineError, match=r"no resid_mid\[1\]"):
+            run(subject.anatomy, rows[:1])
+        return
+    told = [told_by_the_twin(subject.twin, row, subject.family.continues) for row in rows]
+    assert_told(run(subject.anatomy, rows), told)
+    assert_told(run(subject.anatomy, rows, path="plain"), told)
 
 
 @pytest.mark.parametrize("family", REFUSED)
@@ -95,14 +177,21 @@ def test_a_family_that_edits_would_miss_is_refused_by_name(family: str) -> None:
     with pytest.raises(EngineError, match=reason) as caught:
         inspect_model(model)
     assert type(model).__name__ in str(caught.value)
-    assert not any(module._forward_hooks for module in model.modules())
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
 
 
-def test_the_edits_of_this_test_matter() -> None:
-    model = tiny_model("llama", {})
-    prefix, _ = run_prefix(model, inspect_model(model), PREFIXES)
-    clean = engine_rows(model, LENGTH, prefix=prefix, prefix_rows=PREFIX_ROWS).logprobs_RV
-    edits = [Edit(1, PREFIX_PLACES, PREFIX_DELTA)]
-    edited_prefix, _ = run_prefix(model, inspect_model(model), PREFIXES, edits)
-    edited = engine_rows(model, LENGTH, prefix=edited_prefix, prefix_rows=PREFIX_ROWS).logprobs_RV
-    assert bool(((clean - edited).abs().amax(1) > 0.01).all())
+def test_every_edit_of_these_rows_matters() -> None:
+    twin = plain_twin(SHARED["llama"].build(), "model.layers")
+    for row in [*EQUAL, *MIXED]:
+        logprobs_EV, _ = told_by_the_twin(twin, row)
+        clean, _ = told_by_the_twin(twin, replace(row, edits=row.edits[:-1]))
+        assert float((logprobs_EV - clean).abs().max()) > 0.01
+
+
+def test_the_twin_without_a_change_is_the_model_itself() -> None:
+    model = SHARED["llama"].build()
+    logprobs_TV, _ = plain_run(plain_twin(model, "model.layers"), (5, 6, 7))
+    with torch.no_grad():
+        own = torch.log_softmax(model(input_ids=torch.tensor([[5, 6, 7]])).logits[0].double(), -1)
+    assert float((logprobs_TV - own).abs().max()) < 2e-5
+    assert logprobs_TV.shape == (3, VOCABULARY)

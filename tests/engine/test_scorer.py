@@ -6,7 +6,7 @@ from plain_run import plain_run, plain_twin
 from plain_tokenizers import byte_level
 
 from firsthand.engine import LoadedModel
-from firsthand.engine import shared as shared_module
+from firsthand.engine import sweep
 from firsthand.engine.prompts import Message, render
 from firsthand.engine.readout import code_token
 from firsthand.engine.scorer import TextScorer
@@ -18,8 +18,9 @@ CODES = ("A", "B")
 
 
 def loaded(family: str = "llama") -> LoadedModel:
-    model_type, _, configuration = {**SHARED, **WHOLE}[family]
-    model = tiny_model(model_type, {**configuration, "vocab_size": len(TOKENIZER), "max_position_embeddings": 256})
+    known = {**SHARED, **WHOLE}[family]
+    size = {"vocab_size": len(TOKENIZER), "max_position_embeddings": 256}
+    model = tiny_model(known.model_type, {**known.configuration, **size})
     return LoadedModel(
         name="tiny",
         source="here",
@@ -30,7 +31,7 @@ def loaded(family: str = "llama") -> LoadedModel:
         weights_sha256="w",
         tokenizer_sha256="t",
         config_sha256="c",
-        architecture=model_type,
+        architecture=known.model_type,
         n_layers=4,
         hidden_size=32,
         n_parameters=0,
@@ -53,9 +54,9 @@ CONVERSATIONS = [
 
 
 def by_the_twin(model: LoadedModel, path: str, messages: list[Message]) -> float:
-    logprobs_V, _ = plain_run(plain_twin(model.model), path, render(TOKENIZER, messages).tokens)
+    logprobs_TV, _ = plain_run(plain_twin(model.model, path), render(TOKENIZER, messages).tokens)
     zero, one = (code_token(TOKENIZER, STEM, code) for code in CODES)
-    return float(logprobs_V[one] - logprobs_V[zero])
+    return float(logprobs_TV[-1, one] - logprobs_TV[-1, zero])
 
 
 @pytest.mark.parametrize(("family", "path"), [("llama", "model.layers"), ("mamba", "backbone.layers")])
@@ -70,7 +71,7 @@ def test_contrasts_come_in_the_order_of_the_conversations(monkeypatch: pytest.Mo
     scorer = TextScorer(loaded())
     there = scorer.contrasts(CONVERSATIONS, [CODES] * 6)
     assert scorer.contrasts(CONVERSATIONS[::-1], [CODES] * 6)[::-1] == pytest.approx(there, abs=2e-5)
-    monkeypatch.setattr(shared_module, "MOST_ROWS", 2)
+    monkeypatch.setattr(sweep, "tokens_at_once", lambda _: 1)
     assert scorer.contrasts(CONVERSATIONS, [CODES] * 6) == pytest.approx(there, abs=2e-5)
 
 

@@ -1,263 +1,263 @@
-"""Shared prefixes and rows that continue them: exact, reusable, and nothing left behind."""
+"""Prefixes and rows that continue them: exact, reusable, and nothing left behind."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_families import DEPTH, HIDDEN, VOCABULARY, tiny_model
-from plain_run import PlainEdit, PlainRead, plain_run, plain_twin
+from plain_rows import assert_read, assert_told, told_by_the_twin
+from plain_run import plain_twin
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from firsthand.engine import Anatomy, Capture, Edit, inspect_model, run_prefix, run_rows
+from firsthand.engine import (
+    Anatomy,
+    Capture,
+    Edit,
+    Row,
+    Timing,
+    inspect_model,
+    resid_mid,
+    resid_post,
+    resid_pre,
+    run,
+    run_prefix,
+    run_rows,
+)
+from firsthand.engine.sharing import can_share
 from firsthand.errors import EngineError
 
 MODEL = tiny_model("llama", {})
 ANATOMY = inspect_model(MODEL)
-TWIN = plain_twin(MODEL)
-PATH = "model.layers"
-TOLERANCE = 2e-5
+TWIN = plain_twin(MODEL, "model.layers", "self_attn")
+ROWS = [Row((5, 6, 7)), Row((8, 9, 10))]
 
 
-def direction(seed: int, rows: int = 1) -> Tensor:
-    return torch.randn(rows, HIDDEN, generator=torch.Generator().manual_seed(seed))
+def direction(seed: int) -> Tensor:
+    return torch.randn(HIDDEN, generator=torch.Generator().manual_seed(seed))
+
+
+def edit(site: int, position: int, seed: int = 0) -> Edit:
+    return Edit(resid_post(site), (position,), direction(seed))
 
 
 tokens_of = st.integers(3, VOCABULARY - 1)
+sites_of = st.sampled_from([f(layer) for layer in range(DEPTH) for f in (resid_pre, resid_mid, resid_post)])
 
 
 @st.composite
-def split_runs(draw: st.DrawFn) -> dict[str, object]:
-    """A prefix batch, rows that continue it, and one edit and one reading on either side of the split."""
-    length, prefixes, rows = draw(st.integers(1, 7)), draw(st.integers(1, 3)), draw(st.integers(1, 4))
-    chosen = draw(st.lists(st.integers(0, prefixes - 1), min_size=rows, max_size=rows))
-    suffixes = [draw(st.lists(tokens_of, min_size=1, max_size=5)) for _ in range(rows)]
+def split_rows(draw: st.DrawFn) -> tuple[list[Row], list[Row], list[int]]:
+    """Rows of a prefix, rows that continue them, and which continues which; edits and readings on both sides."""
 
-    def places(low: int, high: int, least: int) -> tuple[int, ...]:
-        return tuple(draw(st.lists(st.integers(low, high - 1), unique=True, min_size=least, max_size=3)))
-
-    return {
-        "prefixes": [draw(st.lists(tokens_of, min_size=length, max_size=length)) for _ in range(prefixes)],
-        "chosen": chosen,
-        "suffixes": suffixes,
-        "early": (draw(st.integers(0, DEPTH - 1)), tuple(places(0, length, 0) for _ in range(prefixes))),
-        "late": (
-            draw(st.integers(0, DEPTH - 1)),
-            tuple(places(length, length + len(suffix), 0) for suffix in suffixes),
-        ),
-        "read": (
-            draw(st.integers(0, DEPTH - 1)),
-            tuple(places(length, length + len(suffix), 1) for suffix in suffixes),
-        ),
-        "doses": (draw(st.floats(-4, 4)), draw(st.floats(-4, 4))),
-    }
-
-
-@given(split_runs())
-@settings(max_examples=40, deadline=None)
-def test_any_split_of_any_edited_rows_equals_the_plain_twin(case: dict) -> None:
-    (early_layer, early), (late_layer, late), (read_layer, read) = case["early"], case["late"], case["read"]
-    prefixes, chosen, suffixes = case["prefixes"], case["chosen"], case["suffixes"]
-    early_delta = case["doses"][0] * direction(1, len(prefixes))
-    late_delta = case["doses"][1] * direction(2, len(suffixes))
-    prefix, _ = run_prefix(MODEL, ANATOMY, prefixes, [Edit(early_layer, early, early_delta)])
-    output = run_rows(
-        MODEL,
-        ANATOMY,
-        suffixes,
-        [Edit(late_layer, late, late_delta)],
-        [Capture("read", read_layer, read)],
-        prefix=prefix,
-        prefix_rows=chosen,
-    )
-    for row, shared in enumerate(chosen):
-        edits = [PlainEdit(early_layer, p, early_delta[shared]) for p in early[shared]]
-        edits += [PlainEdit(late_layer, p, late_delta[row]) for p in late[row]]
-        logprobs_V, (reading_H,) = plain_run(
-            TWIN, PATH, prefixes[shared] + suffixes[row], edits, [PlainRead(read_layer, read[row])]
+    def row(start: int) -> Row:
+        tokens = tuple(draw(st.lists(tokens_of, min_size=1, max_size=6)))
+        places = st.integers(start, start + len(tokens) - 1)
+        several = st.lists(places, unique=True, min_size=1, max_size=3).map(tuple)
+        edits = draw(
+            st.lists(
+                st.builds(
+                    Edit,
+                    sites_of,
+                    several,
+                    st.integers(0, 9).map(direction),
+                    strength=st.floats(-3, 3, width=32),
+                ),
+                max_size=2,
+            )
         )
-        assert torch.allclose(output.logprobs_RV[row].double(), logprobs_V, rtol=0, atol=TOLERANCE)
-        assert torch.allclose(output.captures["read"][row], reading_H, rtol=1e-5, atol=TOLERANCE)
+        captures = [Capture(f"{n}", draw(sites_of), draw(several)) for n in range(draw(st.integers(0, 2)))]
+        return Row(tokens, tuple(edits), tuple(captures))
+
+    begun = [row(0) for _ in range(draw(st.integers(1, 3)))]
+    homes = draw(st.lists(st.integers(0, len(begun) - 1), min_size=1, max_size=4))
+    return begun, [row(len(begun[home].tokens)) for home in homes], homes
+
+
+@given(split_rows())
+@settings(max_examples=40, deadline=None)
+def test_any_split_of_any_edited_rows_equals_the_plain_twin(case: tuple[list[Row], list[Row], list[int]]) -> None:
+    begun, rows, homes = case
+    prefix, readings = run_prefix(ANATOMY, begun)
+    for row, found in zip(begun, readings, strict=True):
+        assert_read(found, told_by_the_twin(TWIN, row)[1])
+    output = run_rows(ANATOMY, rows, prefix=prefix, prefix_rows=homes)
+    whole = [
+        replace(row, tokens=(*begun[h].tokens, *row.tokens), edits=(*begun[h].edits, *row.edits))
+        for h, row in zip(homes, rows, strict=True)
+    ]
+    assert_told(output, [told_by_the_twin(TWIN, row) for row in whole])
+
+
+def test_a_prefix_of_a_prefix_continues_and_reads_each_its_own_row_in_any_order() -> None:
+    capture = (Capture("site", resid_post(1), (3,)),)
+    first, _ = run_prefix(ANATOMY, [replace(ROWS[0], edits=(edit(0, 1),)), ROWS[1]])
+    longer = [Row((11, 12), (edit(1, 3, seed),), capture) for seed in range(4)]
+    homes = [1, 0, 1, 0]
+    second, readings = run_prefix(ANATOMY, longer, prefix=first, prefix_rows=homes)
+    whole = [
+        Row((*ROWS[h].tokens, 11, 12, 13), ((edit(0, 1),) if h == 0 else ()) + row.edits, capture)
+        for h, row in zip(homes, longer, strict=True)
+    ]
+    told = [told_by_the_twin(TWIN, row) for row in whole]
+    for found, (_, expected) in zip(readings, told, strict=True):
+        assert_read(found, expected)
+    output = run_rows(ANATOMY, [Row((13,))] * 4, prefix=second)
+    assert_told(output, [(logprobs_EV, {}) for logprobs_EV, _ in told])
+    assert second.lengths == (5, 5, 5, 5)
 
 
 def test_the_twin_that_everything_is_compared_with_reacts_to_its_edit() -> None:
-    clean, _ = plain_run(TWIN, PATH, [5, 6, 7])
-    edited, _ = plain_run(TWIN, PATH, [5, 6, 7], [PlainEdit(1, 0, direction(0)[0])])
+    clean, _ = told_by_the_twin(TWIN, ROWS[0])
+    edited, _ = told_by_the_twin(TWIN, replace(ROWS[0], edits=(edit(1, 0),)))
     assert float((clean - edited).abs().max()) > 0.01
 
 
 def test_clean_after_edited_equals_fresh_clean() -> None:
-    rows = [[5, 6, 7], [8, 9, 10]]
-    fresh = run_rows(MODEL, ANATOMY, [[4], [4]], prefix=run_prefix(MODEL, ANATOMY, rows)[0])
-    edited, _ = run_prefix(MODEL, ANATOMY, rows, [Edit(0, ((0,), (1,)), direction(0, 2))])
-    run_rows(MODEL, ANATOMY, [[4], [4]], [Edit(2, ((3,), (3,)), direction(1, 2))], prefix=edited)
-    clean = run_rows(MODEL, ANATOMY, [[4], [4]], prefix=run_prefix(MODEL, ANATOMY, rows)[0])
+    more = [Row((4,)), Row((4,))]
+    fresh = run_rows(ANATOMY, more, prefix=run_prefix(ANATOMY, ROWS)[0])
+    edited, _ = run_prefix(ANATOMY, [replace(row, edits=(edit(0, r),)) for r, row in enumerate(ROWS)])
+    run_rows(ANATOMY, [replace(row, edits=(edit(2, 3, 1),)) for row in more], prefix=edited)
+    clean = run_rows(ANATOMY, more, prefix=run_prefix(ANATOMY, ROWS)[0])
     assert torch.equal(fresh.logprobs_RV, clean.logprobs_RV)
-    assert (
-        float((fresh.logprobs_RV - run_rows(MODEL, ANATOMY, [[4], [4]], prefix=edited).logprobs_RV).abs().max()) > 0.01
-    )
+    assert float((fresh.logprobs_RV - run_rows(ANATOMY, more, prefix=edited).logprobs_RV).abs().max()) > 0.01
 
 
 def test_a_prefix_is_not_changed_by_being_used() -> None:
-    prefix, _ = run_prefix(MODEL, ANATOMY, [[5, 6, 7], [8, 9, 10]])
-    before = [(layer.keys.clone(), layer.values.clone()) for layer in prefix.cache.layers]
-    for rows in ([0, 0, 1, 1], [1], [0, 1]):
-        places = tuple((3,) for _ in rows)
-        run_rows(
-            MODEL,
-            ANATOMY,
-            [[4, 5] for _ in rows],
-            [Edit(0, places, direction(0, len(rows)))],
-            prefix=prefix,
-            prefix_rows=rows,
-        )
-    for layer, (keys, values) in zip(prefix.cache.layers, before, strict=True):
-        assert torch.equal(layer.keys, keys)
-        assert torch.equal(layer.values, values)
-    assert (prefix.rows, prefix.length) == (2, 3)
+    prefix, _ = run_prefix(ANATOMY, ROWS)
+    before = {module: (k.clone(), v.clone()) for module, (k, v) in prefix.memory.layers.items()}
+    assert len(before) == DEPTH
+    for homes in ([0, 0, 1, 1], [1], [1, 0]):
+        rows = [Row((4, 5), (edit(0, 3, i),)) for i in range(len(homes))]
+        run_rows(ANATOMY, rows, prefix=prefix, prefix_rows=homes)
+        run_prefix(ANATOMY, rows, prefix=prefix, prefix_rows=homes)
+    for module, (keys, values) in prefix.memory.layers.items():
+        assert torch.equal(keys, before[module][0])
+        assert torch.equal(values, before[module][1])
+    assert prefix.lengths == (3, 3)
 
 
 def test_a_sham_through_another_edit_of_the_same_value_is_the_same_to_the_bit() -> None:
-    prefix, _ = run_prefix(MODEL, ANATOMY, [[5, 6, 7], [8, 9, 10]])
-    value = direction(3, 2)
-    captures = [Capture("end", 3, ((4,), (4,)))]
+    prefix, _ = run_prefix(ANATOMY, ROWS)
+    capture = (Capture("end", resid_post(3), (4,)),)
 
-    def run(edits: list[Edit]) -> tuple[Tensor, Tensor]:
-        output = run_rows(MODEL, ANATOMY, [[4, 5], [6, 7]], edits, captures, prefix=prefix)
-        return output.logprobs_RV, output.captures["end"]
+    def runs(*edits: tuple[Edit, ...]) -> tuple[Tensor, list[Tensor]]:
+        rows = [Row(tokens, e, capture) for tokens, e in zip(((4, 5), (6, 7)), edits, strict=True)]
+        output = run_rows(ANATOMY, rows, prefix=prefix)
+        return output.logprobs_RV, [found["end"] for found in output.captures]
 
-    base = run([Edit(1, ((3,), (3,)), value)])
-    split = run([Edit(1, ((3,), ()), value), Edit(1, ((), (3,)), value.clone())])
-    swapped = run([Edit(1, ((), (3,)), value.clone()), Edit(1, ((3,), ()), value)])
-    for other in (split, swapped):
-        assert torch.equal(base[0], other[0])
-        assert torch.equal(base[1], other[1])
+    one = edit(1, 3)
+    base = runs((one,), (one,))
+    for again in (runs((one,), (edit(1, 3),)), runs((edit(1, 3),), (replace(one, timing=Timing.LIVE),))):
+        assert torch.equal(base[0], again[0])
+        assert all(torch.equal(a, b) for a, b in zip(base[1], again[1], strict=True))
 
 
 def test_a_row_of_one_token_on_a_prefix_of_one_token_is_an_ordinary_row() -> None:
-    prefix, _ = run_prefix(MODEL, ANATOMY, [[5]])
-    output = run_rows(MODEL, ANATOMY, [[6]], [Edit(1, ((1,),), direction(0))], prefix=prefix)
-    logprobs_V, _ = plain_run(TWIN, PATH, [5, 6], [PlainEdit(1, 1, direction(0)[0])])
-    assert torch.allclose(output.logprobs_RV[0].double(), logprobs_V, atol=TOLERANCE)
+    prefix, _ = run_prefix(ANATOMY, [Row((5,))])
+    output = run_rows(ANATOMY, [Row((6,), (edit(1, 1),))], prefix=prefix)
+    assert_told(output, [told_by_the_twin(TWIN, Row((5, 6), (edit(1, 1),)))])
 
 
 def test_a_row_in_a_mixed_batch_equals_the_row_alone() -> None:
-    rows = [[5, 6, 7, 8, 9], [10], [11, 12, 13]]
-    together = run_rows(MODEL, ANATOMY, rows).logprobs_RV
-    for row, tokens in enumerate(rows):
-        assert torch.allclose(together[row], run_rows(MODEL, ANATOMY, [tokens]).logprobs_RV[0], atol=TOLERANCE)
+    rows = [Row((5, 6, 7, 8, 9)), Row((10,)), Row((11, 12, 13))]
+    together = run_rows(ANATOMY, rows).logprobs_RV
+    for number, row in enumerate(rows):
+        assert torch.allclose(together[number], run_rows(ANATOMY, [row]).logprobs_RV[0], atol=2e-5)
 
 
 def test_rows_continue_the_rows_of_their_number_unless_told_otherwise() -> None:
-    prefix, _ = run_prefix(MODEL, ANATOMY, [[5, 6], [7, 8]])
-    implied = run_rows(MODEL, ANATOMY, [[9], [9]], prefix=prefix).logprobs_RV
-    assert torch.equal(implied, run_rows(MODEL, ANATOMY, [[9], [9]], prefix=prefix, prefix_rows=[0, 1]).logprobs_RV)
+    prefix, _ = run_prefix(ANATOMY, [Row((5, 6)), Row((7, 8))])
+    rows = [Row((9,)), Row((9,))]
+    implied = run_rows(ANATOMY, rows, prefix=prefix).logprobs_RV
+    assert torch.equal(implied, run_rows(ANATOMY, rows, prefix=prefix, prefix_rows=[0, 1]).logprobs_RV)
+    swapped = run_rows(ANATOMY, rows, prefix=prefix, prefix_rows=[1, 0]).logprobs_RV
+    assert torch.equal(implied, swapped.flip(0))
     assert not torch.equal(implied[0], implied[1])
 
 
+@pytest.mark.parametrize("with_prefix", [False, True])
+def test_several_reads_of_a_row_come_in_the_order_asked_for_after_those_of_the_row_before(with_prefix: bool) -> None:
+    rows = [Row((4, 5, 6, 7), read=(6, 3, 5)), Row((8, 9)), Row((4, 5), read=(3,))]
+    homes = [1, 0, 0]
+    whole = [replace(row, tokens=(*ROWS[h].tokens, *row.tokens)) for h, row in zip(homes, rows, strict=True)]
+    told = [told_by_the_twin(TWIN, row) for row in whole]
+    if with_prefix:
+        output = run_rows(ANATOMY, rows, prefix=run_prefix(ANATOMY, ROWS)[0], prefix_rows=homes)
+    else:
+        output = run_rows(ANATOMY, whole)
+    assert output.logprobs_RV.shape == (5, VOCABULARY)
+    assert_told(output, told)
+
+
 def test_results_are_ordinary_tensors_that_a_caller_may_change_and_differentiate() -> None:
-    output = run_rows(MODEL, ANATOMY, [[5, 6]], captures=[Capture("end", 1, ((1,),))])
-    output.captures["end"] += 1.0
+    row = Row((5, 6), captures=(Capture("end", resid_post(1), (1,)), Capture("too", resid_post(1), (1, 0))))
+    output = run_rows(ANATOMY, [row])
+    before = output.captures[0]["too"].clone()
+    output.captures[0]["end"] += 1.0
+    assert torch.equal(output.captures[0]["too"], before)
     weight = torch.ones(HIDDEN, requires_grad=True)
-    (output.captures["end"][0] * weight).sum().backward()
-    assert output.logprobs_RV.dtype == output.captures["end"].dtype == torch.float32
+    (output.captures[0]["end"] * weight).sum().backward()
+    assert output.logprobs_RV.dtype == output.captures[0]["end"].dtype == torch.float32
     assert torch.allclose(output.logprobs_RV.exp().sum(1), torch.ones(1))
 
 
-def with_prefix(**options: object) -> Callable[[], object]:
-    def run() -> object:
-        prefix, _ = run_prefix(MODEL, ANATOMY, [[5, 6], [7, 8]])
-        return run_rows(MODEL, ANATOMY, [[9], [9], [9]], prefix=prefix, **options)
+def test_a_model_that_cannot_share_continues_its_prefix_by_running_rows_whole() -> None:
+    model = tiny_model("bloom", {"n_layer": 4, "n_head": 4})
+    anatomy = inspect_model(model)
+    assert not can_share(anatomy)
+    capture = (Capture("site", resid_post(1), (1,)),)
+    prefix, readings = run_prefix(anatomy, [replace(ROWS[0], edits=(edit(1, 1),), captures=capture)])
+    assert prefix.memory is None
+    twin = plain_twin(model, "transformer.h")
+    output = run_rows(anatomy, [Row((4, 5), (edit(0, 3),))], prefix=prefix)
+    assert_told(output, [told_by_the_twin(twin, Row((5, 6, 7, 4, 5), (edit(1, 1), edit(0, 3))))])
+    assert_read(readings[0], told_by_the_twin(twin, Row((5, 6, 7), (edit(1, 1),), capture))[1])
 
-    return run
+
+def with_prefix(**options: object) -> Callable[[], object]:
+    def runs() -> object:
+        prefix, _ = run_prefix(ANATOMY, [Row((5, 6)), Row((7, 8))])
+        return run_rows(ANATOMY, [Row((9,))] * 3, prefix=prefix, **options)  # type: ignore[arg-type]
+
+    return runs
 
 
 @pytest.mark.parametrize(
-    ("run", "reason"),
+    ("runs", "reason"),
     [
-        (lambda: run_rows(MODEL, ANATOMY, []), "at least one row"),
-        (lambda: run_rows(MODEL, ANATOMY, [[5], []]), "at least one token"),
-        (lambda: run_prefix(MODEL, ANATOMY, []), "equally long and not empty"),
-        (lambda: run_prefix(MODEL, ANATOMY, [[]]), "equally long and not empty"),
-        (lambda: run_prefix(MODEL, ANATOMY, [[5, 6], [7]]), "equally long and not empty"),
-        (lambda: run_rows(MODEL, ANATOMY, [[5, VOCABULARY]]), "token id"),
-        (lambda: run_rows(MODEL, ANATOMY, [[-1]]), "token id"),
-        (lambda: run_rows(MODEL, ANATOMY, [[5] * 65]), "longer than the 64"),
-        (lambda: run_rows(MODEL, ANATOMY, [[5]], prefix_rows=[0]), "without a prefix"),
+        (lambda: run_rows(ANATOMY, []), "at least one row"),
+        (lambda: run_rows(ANATOMY, [Row((5,)), Row(())]), "at least one token"),
+        (lambda: run_prefix(ANATOMY, []), "at least one row"),
+        (lambda: run_prefix(ANATOMY, [Row(())]), "at least one token"),
+        (lambda: run_rows(ANATOMY, [Row((5, VOCABULARY))]), "token id"),
+        (lambda: run_rows(ANATOMY, [Row((-1,))]), "token id"),
+        (lambda: run_rows(ANATOMY, [Row((5,) * 65)]), "longer than the 64"),
+        (lambda: run_rows(ANATOMY, [Row((5,))], prefix_rows=[0]), "without a prefix"),
         (with_prefix(), "do not name one of 2 prefix rows"),
         (with_prefix(prefix_rows=[0, 1]), "do not name one of 2 prefix rows"),
         (with_prefix(prefix_rows=[0, 1, 2]), "do not name one of 2 prefix rows"),
         (with_prefix(prefix_rows=[0, 1, -1]), "do not name one of 2 prefix rows"),
     ],
 )
-def test_a_run_that_does_not_fit_is_refused(run: Callable[[], object], reason: str) -> None:
+def test_a_run_that_does_not_fit_is_refused(runs: Callable[[], object], reason: str) -> None:
     with pytest.raises(EngineError, match=reason):
-        run()
+        runs()
 
 
 def test_a_prefix_and_its_rows_may_be_as_long_as_the_model_allows_and_no_longer() -> None:
-    prefix, _ = run_prefix(MODEL, ANATOMY, [[5] * 60])
-    run_rows(MODEL, ANATOMY, [[6] * 4], prefix=prefix)
+    prefix, _ = run_prefix(ANATOMY, [Row((5,) * 60)])
+    run_rows(ANATOMY, [Row((6,) * 4)], prefix=prefix)
     with pytest.raises(EngineError, match="longer than the 64"):
-        run_rows(MODEL, ANATOMY, [[6] * 5], prefix=prefix)
+        run_rows(ANATOMY, [Row((6,) * 5)], prefix=prefix)
 
 
 def test_the_prefix_of_another_model_is_refused(llama: PreTrainedModel) -> None:
-    prefix, _ = run_prefix(llama, inspect_model(llama), [[5, 6]])
+    prefix, _ = run_prefix(inspect_model(llama), [Row((5, 6))])
     with pytest.raises(EngineError, match="another model"):
-        run_rows(MODEL, ANATOMY, [[7]], prefix=prefix)
-
-
-def test_a_model_that_ignores_the_cache_it_is_given_is_refused(llama: PreTrainedModel) -> None:
-    anatomy, forward = inspect_model(llama), llama.forward
-
-    def forgetful(input_ids: Tensor, past_key_values: object = None, use_cache: bool = True) -> object:
-        return forward(input_ids, use_cache=False)
-
-    llama.forward = forgetful
-    with pytest.raises(EngineError, match="did not fill the cache"):
-        run_prefix(llama, anatomy, [[5, 6]])
-
-
-def test_a_model_that_swallows_the_choice_of_logits_is_refused_rather_than_read_at_another_token(
-    llama: PreTrainedModel,
-) -> None:
-    anatomy, forward = inspect_model(llama), llama.forward
-
-    def deaf(input_ids: Tensor, use_cache: bool = True, logits_to_keep: object = 0) -> object:
-        return forward(input_ids, use_cache=use_cache)
-
-    llama.forward = deaf
-    with pytest.raises(EngineError, match="returned logits"):
-        run_rows(llama, anatomy, [[5, 6, 7]])
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_that_overflows_at_the_edit_raises(llama: PreTrainedModel, dtype: torch.dtype) -> None:
-    model = llama.to(dtype)
-    huge = torch.full((1, HIDDEN), 3.4e38)
-    with pytest.raises(EngineError, match="not finite"):
-        run_rows(model, inspect_model(model), [[5, 6]], [Edit(1, ((1,),), huge)])
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_without_overflow_is_near_the_plain_twin(llama: PreTrainedModel, dtype: torch.dtype) -> None:
-    model = llama.to(dtype)
-    output = run_rows(model, inspect_model(model), [[5, 6]], [Edit(1, ((1,),), direction(0))])
-    logprobs_V, _ = plain_run(plain_twin(model), PATH, [5, 6], [PlainEdit(1, 1, direction(0)[0])])
-    assert torch.allclose(output.logprobs_RV[0].double(), logprobs_V, atol=0.2)
-
-
-def test_overflow_above_the_edit_raises_too(llama: PreTrainedModel) -> None:
-    anatomy = inspect_model(llama)
-    with torch.no_grad():
-        llama.lm_head.weight.mul_(1e38).mul_(1e3)
-    with pytest.raises(EngineError, match="overflowed"):
-        run_rows(llama, anatomy, [[5, 6]])
-    with pytest.raises(EngineError, match="overflowed"):
-        run_prefix(llama, anatomy, [[5, 6]])
+        run_rows(ANATOMY, [Row((7,))], prefix=prefix)
 
 
 class Twice(nn.Module):
@@ -273,19 +273,17 @@ class Twice(nn.Module):
         return self.block(*args, **kwargs)
 
 
-@pytest.mark.parametrize("runs", [0, 2])
-def test_a_block_that_runs_twice_or_never_raises(llama: PreTrainedModel, runs: int) -> None:
+@pytest.mark.parametrize("times", [0, 2])
+def test_a_block_that_runs_twice_or_never_raises(llama: PreTrainedModel, times: int) -> None:
     anatomy = inspect_model(llama)
-    llama.model.layers[2] = Twice(llama.model.layers[2]) if runs == 2 else nn.Sequential(llama.model.layers[3])[0]
-    with pytest.raises(EngineError, match=f"Layer 2 ran {runs} times"):
-        run_rows(llama, anatomy, [[5, 6]], [Edit(2, ((1,),), direction(0))])
-    with pytest.raises(EngineError, match=f"Layer 2 ran {runs} times"):
-        run_rows(llama, anatomy, [[5, 6]], captures=[Capture("end", 2, ((1,),))])
-    assert not any(block._forward_hooks for block in anatomy.blocks)
+    llama.model.layers[2] = Twice(llama.model.layers[2]) if times == 2 else nn.Sequential(llama.model.layers[3])[0]
+    for row in (Row((5, 6), (edit(2, 1),)), Row((5, 6), captures=(Capture("end", resid_pre(2), (1,)),))):
+        with pytest.raises(EngineError, match=rf"\[2\] {times} times"):
+            run_rows(anatomy, [row])
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in llama.modules())
 
 
-def test_gradient_checkpointing_in_evaluation_mode_changes_nothing(llama: PreTrainedModel, anatomy: Anatomy) -> None:
+def test_gradient_checkpointing_in_evaluation_mode_changes_nothing(llama: PreTrainedModel) -> None:
     llama.gradient_checkpointing_enable()
-    edits = [Edit(1, ((1,),), direction(0))]
-    there = run_rows(llama, inspect_model(llama), [[5, 6]], edits).logprobs_RV
-    assert torch.equal(there, run_rows(MODEL, ANATOMY, [[5, 6]], edits).logprobs_RV)
+    there = run(inspect_model(llama), [Row((5, 6), (edit(1, 1),))]).logprobs_RV
+    assert torch.equal(there, run(ANATOMY, [Row((5, 6), (edit(1, 1),))]).logprobs_RV)

@@ -1,5 +1,7 @@
 """Small tokenizers of the two common kinds, trained on the spot."""
 
+import string
+
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
@@ -45,6 +47,15 @@ def sentence_pieces(template: str | None = None) -> PreTrainedTokenizerFast:
     )
     backend.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
     return _wrapped(backend, template, bos_token="<s>", eos_token="</s>", unk_token="<unk>")
+
+
+def words(size: int) -> PreTrainedTokenizerFast:
+    """One token a word: three special ones, the letters, and made-up words up to a model's vocabulary."""
+    known = ["<pad>", "<s>", "</s>", *string.ascii_lowercase]
+    known += [f"w{i}" for i in range(len(known), size)]
+    backend = Tokenizer(models.WordLevel({word: i for i, word in enumerate(known)}, unk_token="<pad>"))
+    backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    return _wrapped(backend, None, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
 
 
 def _wrapped(backend: Tokenizer, template: str | None, **special: str) -> PreTrainedTokenizerFast:

@@ -18,8 +18,9 @@ from firsthand.auditing.samples import freeze_entries, trial_samples
 from firsthand.auditing.trained import judge_trained, shipped_reporter
 from firsthand.claims import Bindings, Claim, FrozenClaim, read_frozen, write_frozen
 from firsthand.engine import LoadedModel, load
+from firsthand.engine.doctor import Finding, diagnose
 from firsthand.engine.scorer import TextScorer
-from firsthand.errors import ClaimError, ModelError
+from firsthand.errors import ClaimError, InstrumentError, ModelError
 from firsthand.observers import make_observer
 from firsthand.observers.remembered import RememberedModel
 from firsthand.progress import Progress, Silent
@@ -125,6 +126,7 @@ def audit(
     frozen.refuse_if_changed(plain, bindings_of(loaded))
     _settle(folder, frozen, loaded)
 
+    notes = _examined(loaded, progress)
     bench = prepare(loaded, plain)
     scores = run_selection(bench, folder / "selection", progress)
     cell = choose(bench, scores)
@@ -140,9 +142,28 @@ def audit(
     progress.step()
     profile = judge_all(evidence, plain, predictions, loaded.name, trace.content_digest())
     progress.step()
-    document = _document(frozen, bench, cell, scores, profile, known, evidence, panel, folder)
+    document = _document(frozen, bench, cell, scores, profile, known, evidence, panel, folder, notes)
     write_json(folder / "result.json", document.model_dump(mode="json"))
     return Run(folder, document)
+
+
+def _examined(loaded: LoadedModel, progress: Progress) -> tuple[str, ...]:
+    """Examine the model before anything is concluded from it, and return what a reader should know.
+
+    Raises:
+        InstrumentError: If edits or readings of this model would be wrong.
+    """
+    progress.say("examining the model")
+    diagnosis = diagnose(loaded, precisions=False)
+    if diagnosis.failed:
+        raise InstrumentError(
+            "The examination before the audit failed: "
+            + "; ".join(f"{check.name}: {check.measured}" for check in diagnosis.failed)
+            + ".",
+            f"See what it means with: firsthand doctor {loaded.name}",
+        )
+    warned = [check for check in diagnosis.checks if check.finding is Finding.WARNING]
+    return tuple(f"Examination of the model, {c.name}: {c.measured} ({c.meaning})." for c in warned)
 
 
 def _settle(folder: Path, frozen: FrozenClaim, loaded: LoadedModel) -> None:
@@ -217,6 +238,7 @@ def _document(
     evidence: Evidence,
     panel: Panel,
     folder: Path,
+    notes: tuple[str, ...],
 ) -> AuditDocument:
     passed = all(item.passed for item in known)
     return AuditDocument(
@@ -239,6 +261,7 @@ def _document(
             f"firsthand audit --claim {folder}/claim.frozen.json --out NEW_FOLDER",
             f"firsthand verify {folder}",
         ),
+        notes=notes,
     )
 
 

@@ -110,6 +110,19 @@ def report(
     write_report(run, out, json)
 
 
+@app.command()
+def doctor(
+    model: Annotated[str, typer.Argument(help="Name, folder, GGUF file or Hugging Face id.")],
+    json: Json = None,
+    device: Annotated[str | None, typer.Option(help="Such as cpu or cuda:0.")] = None,
+    dtype: Annotated[str, typer.Option(help="float32, bfloat16, or float16 on a GPU.")] = "float32",
+) -> None:
+    """Check on your own model that edits are exact and that its tokens can carry an answer."""
+    from firsthand.cli.doctor import run_doctor
+
+    run_doctor(model, json, device, dtype)
+
+
 @claim_app.command("new")
 def claim_new(
     path: Annotated[Path, typer.Argument(help="YAML file to be written.")],

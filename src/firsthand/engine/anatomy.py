@@ -12,24 +12,38 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
+from firsthand.engine.midpoints import find_midpoints
 from firsthand.errors import EngineError
 
 _SIDE_TOWER_WORDS: Final = ("vision", "visual", "audio", "encoder")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Anatomy:
     """The parts of a decoder that edits and readings refer to.
 
     Attributes:
-        blocks: The decoder's blocks in order; ``resid_post[l]`` is the output of ``blocks[l]``.
+        model: The model itself, in evaluation mode.
+        blocks: The decoder's blocks in order; ``resid_pre[l]`` is what ``blocks[l]`` is given, ``resid_post[l]`` what
+            it
+            returns.
+        midpoints: For each block the child that is given ``resid_mid[l]``; ``None`` where the block has no such place.
         hidden_size: Width of the residual stream.
         path: Dotted name of the list of blocks, for messages.
+        returns_tuple: Whether blocks return a tuple that begins with the residual stream.
     """
 
+    model: PreTrainedModel
     blocks: tuple[nn.Module, ...]
+    midpoints: tuple[nn.Module | None, ...]
     hidden_size: int
     path: str
+    returns_tuple: bool
+
+    @property
+    def name(self) -> str:
+        """Class of the model, for messages."""
+        return type(unwrapped(self.model)).__name__
 
     @property
     def n_layers(self) -> int:
@@ -74,11 +88,12 @@ def inspect_model(model: PreTrainedModel) -> Anatomy:
             "Use a model with exactly one such list; if this is a decoder of Transformers, please report its class.",
         )
     path, blocks = outermost[0]
-    anatomy = Anatomy(blocks=tuple(blocks), hidden_size=width, path=path)
     refuse_training(model)
     _refuse_virtual_tokens(model, name)
-    _refuse_by_trial(model, anatomy, name)
-    return anatomy
+    tuples = _refuse_by_trial(model, tuple(blocks), path, width)
+    with torch.no_grad():
+        midpoints = find_midpoints(lambda: model(input_ids=_trial_tokens(model), use_cache=False), tuple(blocks))
+    return Anatomy(model, tuple(blocks), midpoints, width, path, tuples)
 
 
 def unwrapped(model: PreTrainedModel) -> nn.Module:
@@ -109,25 +124,31 @@ def _refuse_virtual_tokens(model: PreTrainedModel, name: str) -> None:
         )
 
 
+def _trial_tokens(model: PreTrainedModel) -> Tensor:
+    """Two rows of three tokens that differ after the first."""
+    size = int(model.config.get_text_config(decoder=True).vocab_size)
+    first, second, third = size // 2, size // 3, size // 5
+    return torch.tensor([[first, second, third], [first, third, second]], device=model.device)
+
+
 @torch.no_grad()
-def _refuse_by_trial(model: PreTrainedModel, anatomy: Anatomy, name: str) -> None:
-    """Run two rows of three tokens that differ after the first, and look at what comes out.
+def _refuse_by_trial(model: PreTrainedModel, blocks: tuple[nn.Module, ...], path: str, width: int) -> bool:
+    """Run two rows that differ after their first token, look at what comes out, and say whether blocks return tuples.
 
     Each block must run once and return one residual stream, and what a decoder says after the first token must be the
     same for both rows: rows of unequal length are padded on the right, which only a causal model cannot see.
     """
-    size = int(model.config.get_text_config(decoder=True).vocab_size)
-    first, second, third = size // 2, size // 3, size // 5
-    ids_RT = torch.tensor([[first, second, third], [first, third, second]], device=model.device)
-    seen: list[tuple[int, str, tuple[int, ...] | None]] = []
+    name, ids_RT = type(unwrapped(model)).__name__, _trial_tokens(model)
+    seen: list[tuple[int, str, tuple[int, ...] | None, bool]] = []
 
     def watch(layer: int, module: nn.Module, output: Any) -> None:
         stream = output[0] if isinstance(output, tuple) else output
-        seen.append((layer, type(module).__name__, tuple(stream.shape) if isinstance(stream, Tensor) else None))
+        shape = tuple(stream.shape) if isinstance(stream, Tensor) else None
+        seen.append((layer, type(module).__name__, shape, isinstance(output, tuple)))
 
     handles = [
         block.register_forward_hook(lambda module, _, output, layer=layer: watch(layer, module, output))
-        for layer, block in enumerate(anatomy.blocks)
+        for layer, block in enumerate(blocks)
     ]
     try:
         logits_RV = model(input_ids=ids_RT, use_cache=False).logits[:, 0].float()
@@ -136,16 +157,16 @@ def _refuse_by_trial(model: PreTrainedModel, anatomy: Anatomy, name: str) -> Non
     finally:
         for handle in handles:
             handle.remove()
-    if [layer for layer, _, _ in seen] != list(range(anatomy.n_layers)):
+    if [layer for layer, *_ in seen] != list(range(len(blocks))):
         raise EngineError(
-            f"{name} does not run each of its {anatomy.n_layers} blocks ({anatomy.path}) exactly once, in order.",
+            f"{name} does not run each of its {len(blocks)} blocks ({path}) exactly once, in order.",
             "Use a model without shared, looped or skipped blocks.",
         )
-    odd = {f"{block} returned {shape}" for _, block, shape in seen if shape != (*ids_RT.shape, anatomy.hidden_size)}
+    odd = {f"{block} returned {shape}" for _, block, shape, _ in seen if shape != (*ids_RT.shape, width)}
     if odd:
         raise EngineError(
             f"{name} has no residual stream of [rows, tokens, hidden] between its blocks: {', '.join(sorted(odd))} for "
-            f"{(*ids_RT.shape, anatomy.hidden_size)}.",
+            f"{(*ids_RT.shape, width)}.",
             "This architecture is not supported.",
         )
     if not bool(((logits_RV[0] - logits_RV[1]).abs() <= 1e-2 * logits_RV.abs().max()).all()):
@@ -153,6 +174,7 @@ def _refuse_by_trial(model: PreTrainedModel, anatomy: Anatomy, name: str) -> Non
             f"{name} is not causal: what it says after a token depends on later tokens.",
             "Use a decoder with causal attention.",
         )
+    return any(is_tuple for *_, is_tuple in seen)
 
 
 def _is_side_tower(path: str) -> bool:

@@ -1,116 +1,211 @@
-"""Edits and readings as data.
+"""Rows, edits and readings as data.
 
-Layer 0 is the first block, and ``resid_post[l]`` is what block ``l`` hands on. Positions are absolute token indices in
-the whole sequence of a row, prefix included.
+A :class:`Row` is a sequence of tokens with everything that is done to it and read from it. Positions are absolute token
+indices in the whole sequence, whatever part of it was computed before, so an edit cannot slip when a prompt is split or
+padded. They come from :func:`~firsthand.engine.prompts.render`, which finds them in the text and proves them.
+
+*Timing* says how long an edit is in force. An edit touches its own positions and no other; later tokens feel it through
+the keys and values that it left behind.
+
+============  =======================================================================================================
+``prefill``   while the prompt is read; tokens that are generated afterwards are not edited
+``live``      also at every token that is generated afterwards
+``lifted``    over before the clean part of the row begins (``until``): what is asked later meets it in the cache only
+``delayed``   lifted, and neutral tokens lie between ``until`` and the question (``question``)
+============  =======================================================================================================
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from numbers import Integral
+from typing import Literal
 
 from torch import Tensor
 
+from firsthand.engine.sites import Site, check_site
 from firsthand.errors import EngineError
 
 
-@dataclass(frozen=True)
-class Edit:
-    """Adds one vector a row to ``resid_post[layer]`` at the given positions of that row.
+class Operation(StrEnum):
+    """What an edit does to the residual ``h`` at a position, with its vector ``v`` and strength ``s``."""
 
-    Several edits may name the same place: they are added in the order given, in the precision of the residual stream.
+    ADD = "add"
+    """``h + s v``"""
+    ADD_SCALED = "add_scaled"
+    """``h + s |h| v / |v|``: strength in units of the residual's own norm."""
+    REPLACE = "replace"
+    """``s v``"""
+    PROJECT_OUT = "project_out"
+    """``h - s (h . v) v / |v|^2``: with ``s = 1`` nothing is left along ``v``."""
+
+
+class Timing(StrEnum):
+    """How long an edit is in force; see the table above."""
+
+    PREFILL = "prefill"
+    LIVE = "live"
+    LIFTED = "lifted"
+    DELAYED = "delayed"
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """Changes the residual stream at one site and some positions of a row.
+
+    Several edits may name the same place: they are made in the order given, in the precision of the residual stream.
 
     Attributes:
-        layer: Block whose output is edited.
-        positions: Absolute positions, one tuple a row; an empty tuple leaves the row alone.
-        delta_RH: What is added at each of those positions, ``[rows, hidden]``, in residual units.
+        site: Where.
+        positions: Absolute token positions, each once; only a ``live`` edit may have none, which is then made at
+            generated tokens alone.
+        vector_H: The vector, ``[hidden]``, in residual units.
+        operation: What is done with it.
+        strength: Factor ``s`` of the operation.
+        timing: How long.
+        until: Where the clean part begins, for ``lifted`` and ``delayed``.
+        question: Where the question begins, for ``delayed``.
     """
 
-    layer: int
-    positions: tuple[tuple[int, ...], ...]
-    delta_RH: Tensor
+    site: Site
+    positions: tuple[int, ...]
+    vector_H: Tensor
+    operation: Operation = Operation.ADD
+    strength: float = 1.0
+    timing: Timing = Timing.PREFILL
+    until: int | None = None
+    question: int | None = None
 
 
 @dataclass(frozen=True)
 class Capture:
-    """Reads ``resid_post[layer]`` *after* all edits at that layer, averaged over the given positions of each row.
+    """Reads the residual stream at some positions of a row.
 
     Attributes:
         name: Key under which the reading is returned.
-        layer: Block whose output is read.
-        positions: Absolute positions, one non-empty tuple a row.
+        site: Where.
+        positions: Absolute token positions.
+        when: Whether edits of the same site and position are seen (``"after"``) or not (``"before"``). Edits of earlier
+            sites are always seen.
     """
 
     name: str
-    layer: int
-    positions: tuple[tuple[int, ...], ...]
+    site: Site
+    positions: tuple[int, ...]
+    when: Literal["after", "before"] = "after"
 
 
-@dataclass(frozen=True)
-class Extent:
-    """What a run computes, against which edits and readings are checked.
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One sequence, what is done to it, and what is read from it.
 
     Attributes:
-        start: Absolute position of the first token of the run.
-        ends: For each row the first absolute position past its own tokens.
-        hidden: Width of the residual stream.
-        depth: Number of blocks.
+        tokens: Token ids; where a prefix is continued, those after it.
+        edits: Edits, in the order in which they are made.
+        captures: Readings of the residual stream.
+        read: Absolute positions after whose tokens the next-token distribution is read; by default the last one.
     """
 
-    start: int
-    ends: tuple[int, ...]
-    hidden: int
-    depth: int
+    tokens: tuple[int, ...]
+    edits: tuple[Edit, ...] = ()
+    captures: tuple[Capture, ...] = ()
+    read: tuple[int, ...] = ()
 
-    @property
-    def rows(self) -> int:
-        """Rows in the batch."""
-        return len(self.ends)
+    def from_position(self, start: int) -> "Row":
+        """The same row without its first ``start`` tokens, which a prefix holds already."""
+        return self if start == 0 else replace(self, tokens=self.tokens[start:])
 
 
-def check_plan(edits: Sequence[Edit], captures: Sequence[Capture], extent: Extent) -> None:
-    """Refuse edits and readings that a run could not carry out exactly.
+def reads_of(row: Row, start: int) -> tuple[int, ...]:
+    """The positions that a row is read at, if its tokens begin at ``start``."""
+    return row.read or (start + len(row.tokens) - 1,)
+
+
+def live_edits(row: Row, position: int) -> tuple[Edit, ...]:
+    """The edits of a prompt that are made at a generated token."""
+    return tuple(replace(edit, positions=(position,)) for edit in row.edits if edit.timing is Timing.LIVE)
+
+
+def check_rows(rows: Sequence[Row], starts: Sequence[int], hidden: int, depth: int) -> None:
+    """Refuse rows that could not be carried out exactly as written.
 
     Args:
-        edits: The run's edits.
-        captures: The run's readings.
-        extent: What the run computes.
+        rows: The rows.
+        starts: Absolute position of each row's first token.
+        hidden: Width of the residual stream.
+        depth: Number of blocks.
 
     Raises:
-        EngineError: If a layer or position is out of range, a position is named twice in one edit or is no whole
-            number, rows do not match, or a delta has another shape or is not finite.
+        EngineError: If a row is empty, a layer or position is out of range, a position is named twice in one edit or
+            is no whole number, a vector has another width, is zero where it must not be, or is not finite, two readings
+            of a row share a name, or a timing's conditions do not hold.
     """
-    for edit in edits:
-        what = f"An edit at layer {edit.layer}"
-        _check_places(what, edit.layer, edit.positions, extent)
-        if tuple(edit.delta_RH.shape) != (extent.rows, extent.hidden):
-            raise EngineError(
-                f"{what} has shape {list(edit.delta_RH.shape)}, needed is {[extent.rows, extent.hidden]}.",
-                "Give one vector of the residual stream's width for each row.",
-            )
-        if not bool(edit.delta_RH.isfinite().all()):
-            raise EngineError(f"{what} is not finite.", "Check the direction and the dose.")
-    for capture in captures:
-        what = f"Capture '{capture.name}'"
-        _check_places(what, capture.layer, capture.positions, extent)
-        if not all(capture.positions):
-            raise EngineError(f"{what} has a row without positions.", "Name at least one for each row.")
+    if not rows or any(not row.tokens for row in rows):
+        raise EngineError("A run needs at least one row, and each row at least one token.", "Leave empty rows out.")
+    finite: dict[int, bool] = {}
+    for number, (row, start) in enumerate(zip(rows, starts, strict=True)):
+        end = start + len(row.tokens)
+        _check_positions(f"Row {number}'s readout", reads_of(row, start), start, end)
+        for edit in row.edits:
+            what = f"An edit at {edit.site}, row {number}"
+            check_site(what, edit.site, depth)
+            if edit.positions or edit.timing is not Timing.LIVE:  # a live edit may wait for the first generated token
+                _check_positions(what, edit.positions, start, end)
+            _check_vector(what, edit, hidden, finite)
+            _check_timing(what, edit, reads_of(row, start))
+        names = [capture.name for capture in row.captures]
+        if len(set(names)) != len(names):
+            raise EngineError(f"Two captures share a name: {sorted(names)}.", "Give every capture a name of its own.")
+        for capture in row.captures:
+            what = f"Capture '{capture.name}', row {number}"
+            check_site(what, capture.site, depth)
+            _check_positions(what, capture.positions, start, end)
 
 
-def _check_places(what: str, layer: int, positions: Sequence[Sequence[int]], extent: Extent) -> None:
-    if not (isinstance(layer, Integral) and 0 <= layer < extent.depth):
+def _check_positions(what: str, positions: Sequence[int], start: int, end: int) -> None:
+    whole = all(isinstance(p, Integral) for p in positions)
+    if not positions or not whole or min(positions) < start or max(positions) >= end:
         raise EngineError(
-            f"{what}: there is no layer {layer}, the model has layers 0 to {extent.depth - 1}.",
-            "Choose a layer in range.",
+            f"{what}: positions {list(positions)} are not positions of the tokens {start} to {end - 1} that this run "
+            "computes.",
+            "Give at least one absolute position inside the part of the sequence that is being run.",
         )
-    if len(positions) != extent.rows:
+    if len(set(positions)) != len(positions):
+        raise EngineError(f"{what} names a position twice: {list(positions)}.", "Name each position once.")
+
+
+def _check_vector(what: str, edit: Edit, hidden: int, finite: dict[int, bool]) -> None:
+    if tuple(edit.vector_H.shape) != (hidden,):
         raise EngineError(
-            f"{what} gives positions for {len(positions)} rows, the batch has {extent.rows}.", "Give one tuple a row."
+            f"{what} has a vector of shape {list(edit.vector_H.shape)}, needed is {[hidden]}.",
+            "Give one vector of the residual stream's width.",
         )
-    for row, (places, end) in enumerate(zip(positions, extent.ends, strict=True)):
-        whole = all(isinstance(p, Integral) for p in places)
-        if not whole or not all(extent.start <= p < end for p in places) or len(set(places)) != len(places):
-            raise EngineError(
-                f"{what}, row {row}: positions {list(places)} are not distinct positions of the tokens "
-                f"{extent.start} to {end - 1} that this run computes.",
-                "Give absolute positions inside the part of the sequence that is being run.",
-            )
+    key = id(edit.vector_H)
+    if key not in finite:
+        finite[key] = bool(edit.vector_H.isfinite().all())
+    if not finite[key] or edit.strength != edit.strength or abs(edit.strength) == float("inf"):
+        raise EngineError(f"{what} is not finite.", "Check the direction and the dose.")
+    needs_direction = edit.operation in (Operation.ADD_SCALED, Operation.PROJECT_OUT)
+    if needs_direction and not bool(edit.vector_H.any()):
+        raise EngineError(f"{what}: {edit.operation} needs a direction, the vector is zero.", "Give another vector.")
+
+
+def _check_timing(what: str, edit: Edit, read: Sequence[int]) -> None:
+    lifted = edit.timing in (Timing.LIFTED, Timing.DELAYED)
+    if lifted is (edit.until is None) or (edit.timing is Timing.DELAYED) is (edit.question is None):
+        raise EngineError(
+            f"{what}: 'until' belongs to lifted and delayed edits, 'question' to delayed ones; the timing is "
+            f"{edit.timing}.",
+            "Give what the timing needs and nothing else.",
+        )
+    if edit.until is not None and not (max(edit.positions) < edit.until <= min(read)):
+        raise EngineError(
+            f"{what} is {edit.timing} at position {edit.until}, but it reaches position {max(edit.positions)} and the "
+            f"row is read at {min(read)}.",
+            "A lifted edit ends before the clean part begins, and the row is read in the clean part.",
+        )
+    if edit.question is not None and not (edit.until or 0) < edit.question <= min(read):
+        raise EngineError(
+            f"{what} is delayed from position {edit.until} to the question at {edit.question}, read at {min(read)}.",
+            "Neutral tokens must lie between the two, and the row must be read inside or after the question.",
+        )

@@ -101,7 +101,7 @@ def read_answers(logprobs_RV: Tensor, code_tokens: Sequence[tuple[int, int]]) ->
     contrast_R = (both_R2[:, 1] - both_R2[:, 0]).nan_to_num(0.0, posinf=torch.inf, neginf=-torch.inf)
     named_R = both_R2.amax(1) == full_RV.amax(1)
     coverage_R, probability_R = both_R2.exp().sum(1), torch.sigmoid(contrast_R)
-    entropy_R = -torch.xlogy(full_RV.exp(), full_RV.exp()).sum(1)
+    entropy_R = entropy(full_RV)
     return [
         Answer(
             answer=int(contrast > 0) if named and contrast != 0 else None,
@@ -119,6 +119,12 @@ def read_answers(logprobs_RV: Tensor, code_tokens: Sequence[tuple[int, int]]) ->
             strict=True,
         )
     ]
+
+
+def entropy(logprobs_RV: Tensor) -> Tensor:
+    """Entropy of each row of log-probabilities, in nats, ``[rows]`` float64."""
+    probabilities_RV = logprobs_RV.double().exp()
+    return -torch.xlogy(probabilities_RV, probabilities_RV).sum(1)
 
 
 def kl_divergence(reference_RV: Tensor, other_RV: Tensor) -> Tensor:

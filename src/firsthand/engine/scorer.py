@@ -1,6 +1,6 @@
 """A model that can only be asked. It has no way to edit or to read activations, so an observer may hold one.
 
-Questions about one transcript share its tokens, which are computed once (see :mod:`firsthand.engine.shared`).
+Questions about one transcript share its tokens, which are computed once (see :mod:`firsthand.engine.sweep`).
 """
 
 from collections.abc import Sequence
@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import torch
 
 from firsthand.engine.anatomy import inspect_model
+from firsthand.engine.edits import Row
 from firsthand.engine.loading import LoadedModel
 from firsthand.engine.prompts import Message, render
 from firsthand.engine.readout import code_token
-from firsthand.engine.shared import run_shared
+from firsthand.engine.sweep import run
 from firsthand.errors import ElicitationError
 
 
@@ -51,9 +52,12 @@ class TextScorer:
         pairs = [self._tokens(c[-1][1], pair) for c, pair in zip(conversations, codes, strict=True)]
         if not rows:
             return []
-        logprobs_RV = run_shared(self._loaded.model, self._anatomy, rows)
         index_R2 = torch.tensor(pairs)
-        both_R2 = logprobs_RV.gather(1, index_R2)
+
+        def both(logprobs_RV: torch.Tensor, owners: Sequence[int]) -> torch.Tensor:
+            return logprobs_RV.gather(1, index_R2[list(owners)].to(logprobs_RV.device))
+
+        both_R2 = run(self._anatomy, [Row(tokens) for tokens in rows], reduce=both).logprobs_RV
         return [float(x) for x in both_R2[:, 1] - both_R2[:, 0]]
 
     def _tokens(self, stem: str, pair: tuple[str, str]) -> tuple[int, int]:

@@ -1,49 +1,45 @@
-"""Runs: a shared prefix computed once, and rows that continue it.
+"""Prefixes, computed once and continued any number of times, and single passes over rows that continue them.
 
-A prefix batch holds rows of equal length. Rows that continue it may differ in length: they are padded on the right,
-where causal attention cannot see the padding, and read at their own last token. The cache of a prefix is indexed into a
-new cache for every use, so the prefix itself is never written to.
+Rows of a prefix may differ in length. Where a model can share attention (see :mod:`firsthand.engine.attention`) a
+prefix holds keys and values, which are never written to again; where it cannot, it holds tokens and edits, and rows
+that continue it are run whole: the same numbers at a higher price.
 """
 
-import copy
-import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
-from transformers import DynamicCache, PreTrainedModel
-from transformers.cache_utils import DummyLayer, DynamicLayer, DynamicSlidingWindowLayer
 
-from firsthand.engine.anatomy import Anatomy, refuse_training, unwrapped
-from firsthand.engine.edits import Capture, Edit, Extent, check_plan
-from firsthand.engine.hooks import intervened
+from firsthand.engine.anatomy import Anatomy, refuse_training
+from firsthand.engine.attention import Memory, SharedPass
+from firsthand.engine.edits import Row, check_rows
+from firsthand.engine.forward import Passed, Start, forward
+from firsthand.engine.layout import Layout
+from firsthand.engine.sharing import can_share
 from firsthand.errors import EngineError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Prefix:
-    """Keys and values of equally long rows, with whatever edits they were computed under.
+    """Finished rows, with whatever edits they were computed under.
+
+    The model must stay as it is for as long as the prefix is used: weights and adapters are not compared.
 
     Attributes:
-        cache: The model's cache; never written to.
-        rows: Number of rows.
-        length: Tokens in each row.
-        model: The model that computed it, the only one that may continue it.
+        anatomy: The model that computed it, the only one that may continue it.
+        rows: The rows, whole, with their edits.
+        memory: Their keys and values; ``None`` for a model that cannot share them.
     """
 
-    cache: DynamicCache
-    rows: int
-    length: int
-    model: PreTrainedModel
+    anatomy: Anatomy
+    rows: tuple[Row, ...]
+    memory: Memory | None
 
-    def branch(self, rows: Sequence[int]) -> DynamicCache:
-        """A new cache whose row ``i`` is this prefix's row ``rows[i]``; it shares no memory that is written to."""
-        fresh = copy.copy(self.cache)
-        fresh.layers = [copy.copy(layer) for layer in self.cache.layers]
-        fresh.batch_select_indices(torch.tensor(list(rows), dtype=torch.long))  # on the CPU: it may index any device
-        return fresh
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Tokens of each row."""
+        return tuple(len(row.tokens) for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -51,86 +47,63 @@ class RunOutput:
     """What a run returns.
 
     Attributes:
-        logprobs_RV: Log-probabilities over the full vocabulary after each row's last token, ``[rows, vocabulary]``,
-            float32 on the CPU.
-        captures: Readings by name, ``[rows, hidden]``, float32 on the CPU.
+        logprobs_RV: Log-probabilities over the full vocabulary after every token that is read, rows one after the
+            other, ``[reads, vocabulary]``, float32 on the CPU.
+        captures: For each row its readings by name, ``[positions, hidden]``, float32 on the CPU.
     """
 
     logprobs_RV: Tensor
-    captures: dict[str, Tensor]
+    captures: list[dict[str, Tensor]]
 
 
-@torch.no_grad()
 def run_prefix(
-    model: PreTrainedModel,
     anatomy: Anatomy,
-    tokens: Sequence[Sequence[int]],
-    edits: Sequence[Edit] = (),
-    captures: Sequence[Capture] = (),
+    rows: Sequence[Row],
     *,
     prefix: Prefix | None = None,
     prefix_rows: Sequence[int] | None = None,
-) -> tuple[Prefix, dict[str, Tensor]]:
-    """Compute equally long rows once, to be continued by :func:`run_rows` or by a longer prefix.
-
-    The model must stay as it is for as long as the prefix is used: weights and adapters are not compared.
+) -> tuple[Prefix, list[dict[str, Tensor]]]:
+    """Compute rows once, to be continued by :func:`run_rows` or by a longer prefix.
 
     Args:
-        model: The model, in evaluation mode.
-        anatomy: Its parts.
-        tokens: Token ids, all rows equally long.
-        edits: Edits within these tokens, at absolute positions.
-        captures: Readings within these tokens, at absolute positions.
+        anatomy: The model's parts.
+        rows: The rows; where a prefix is given, the tokens after it.
         prefix: What the rows continue, if anything; it is not changed.
         prefix_rows: For each row, the row of the prefix that it continues; by default row ``i`` continues row ``i``.
 
     Returns:
-        The prefix (with what it continues), and the readings by name, ``[rows, hidden]`` float32 on the CPU.
+        The prefix (with what it continues), and each row's readings by name, ``[positions, hidden]``.
 
     Raises:
-        EngineError: If rows differ in length, the model cannot take or continue them, or an edit or reading cannot be
-            carried out exactly.
+        EngineError: If the model cannot take the rows, or an edit or reading cannot be carried out exactly.
     """
-    lengths = {len(row) for row in tokens}
-    if len(lengths) != 1 or 0 in lengths:
-        raise EngineError(
-            "The rows of a shared prefix must be equally long and not empty.", "Group rows by length first."
-        )
-    width, start = lengths.pop(), 0 if prefix is None else prefix.length
-    length = start + width
-    _check_input(model, tokens, length)
-    check_plan(edits, captures, Extent(start, (length,) * len(tokens), anatomy.hidden_size, anatomy.n_layers))
-    ids = torch.tensor([list(row) for row in tokens], device=model.device)
-    cache = _branch(model, prefix, prefix_rows, len(tokens)) or _new_cache(model)
-    with intervened(anatomy, edits, captures, start, (len(tokens), width)) as readings:
-        _last_logits(model, ids, [width] * len(tokens), cache)
-    if any(layer.get_seq_length() != length for layer in cache.layers if not isinstance(layer, DummyLayer)):
-        raise EngineError(
-            f"{type(unwrapped(model)).__name__} did not fill the cache it was given, so a prefix cannot be continued.",
-            "Run whole rows without a prefix.",
-        )
-    return Prefix(cache, len(tokens), length, model), dict(readings)
+    homes = _homes(anatomy, prefix, prefix_rows, len(rows))
+    starts = _checked(anatomy, rows, prefix, homes)
+    whole = tuple(_joined(prefix, home, row) for row, home in zip(rows, homes, strict=True))
+    if not can_share(anatomy):
+        needs = any(row.captures for row in rows)
+        readings = _plain(anatomy, rows, prefix, homes, logits=False).readings if needs else [{} for _ in rows]
+        return Prefix(anatomy, whole, None), readings
+    passed, state, order = shared_pass(anatomy, rows, starts, prefix, homes, record=True, logits=False)
+    memory = state.memory()
+    if prefix is not None and prefix.memory is not None:
+        memory = prefix.memory.select(torch.tensor([homes[i] for i in order])).followed_by(memory)
+    back = torch.argsort(torch.tensor(order))
+    return Prefix(anatomy, whole, memory.select(back) if order != sorted(order) else memory), passed.readings
 
 
-@torch.no_grad()
 def run_rows(
-    model: PreTrainedModel,
     anatomy: Anatomy,
-    tokens: Sequence[Sequence[int]],
-    edits: Sequence[Edit] = (),
-    captures: Sequence[Capture] = (),
+    rows: Sequence[Row],
     *,
     prefix: Prefix | None = None,
     prefix_rows: Sequence[int] | None = None,
 ) -> RunOutput:
-    """Run rows, on top of a prefix if one is given, and read the distribution after the last token of each.
+    """Run rows in one pass, on top of a prefix if one is given.
 
     Args:
-        model: The model, in evaluation mode.
-        anatomy: Its parts.
-        tokens: Token ids of each row after the prefix, of any lengths.
-        edits: Edits within these tokens, at absolute positions.
-        captures: Readings within these tokens, at absolute positions.
+        anatomy: The model's parts.
+        rows: The rows; where a prefix is given, the tokens after it.
         prefix: What the rows continue.
         prefix_rows: For each row, the row of the prefix that it continues; by default row ``i`` continues row ``i``.
 
@@ -141,111 +114,115 @@ def run_rows(
         EngineError: If a row is empty, rows and prefix do not match, the model cannot take the tokens, an edit or
             reading cannot be carried out exactly, or the log-probabilities are not numbers.
     """
-    if not tokens or any(len(row) == 0 for row in tokens):
-        raise EngineError("A run needs at least one row, and each row at least one token.", "Leave empty rows out.")
-    start = 0 if prefix is None else prefix.length
-    ends = tuple(start + len(row) for row in tokens)
-    _check_input(model, tokens, max(ends))
-    check_plan(edits, captures, Extent(start, ends, anatomy.hidden_size, anatomy.n_layers))
-    cache = _branch(model, prefix, prefix_rows, len(tokens))
-    width = max(len(row) for row in tokens)
-    ids = torch.tensor([[*row, *([row[-1]] * (width - len(row)))] for row in tokens], device=model.device)
-    with intervened(anatomy, edits, captures, start, (len(tokens), width)) as readings:
-        logits_RV = _last_logits(model, ids, [len(row) for row in tokens], cache)
-    return RunOutput(torch.log_softmax(logits_RV, dim=-1).cpu(), dict(readings))
+    homes = _homes(anatomy, prefix, prefix_rows, len(rows))
+    starts = _checked(anatomy, rows, prefix, homes)
+    if prefix is None or not can_share(anatomy):
+        passed = _plain(anatomy, rows, prefix, homes)
+    else:
+        passed = shared_pass(anatomy, rows, starts, prefix, homes)[0]
+    return RunOutput(torch.log_softmax(passed.logits_EV, dim=-1).cpu(), passed.readings)
 
 
-def can_share_prefix(model: PreTrainedModel) -> bool:
-    """Whether :func:`run_prefix` works with this model; where not, whole rows can still be run."""
-    try:
-        _new_cache(model)
-    except EngineError:
-        return False
-    return True
+def shared_pass(
+    anatomy: Anatomy,
+    rows: Sequence[Row],
+    starts: Sequence[int],
+    prefix: Prefix | None,
+    homes: Sequence[int],
+    *,
+    record: bool = False,
+    logits: bool = True,
+    start: Start | None = None,
+) -> tuple[Passed, SharedPass, list[int]]:
+    """Run rows packed, with shared attention; results are in the order of the rows.
+
+    Returns:
+        What the pass returned, its state, and the order in which the rows were packed (that of the prefix's rows).
+    """
+    order = sorted(range(len(rows)), key=lambda i: homes[i])
+    packed = [rows[i] for i in order]
+    layout = Layout.of(packed, [starts[i] for i in order], packed=True)
+    memory = None if prefix is None else prefix.memory
+    several = memory is not None and len(memory.positions_BP) > 1
+    state = SharedPass(layout, memory, tuple(homes[i] for i in order) if several else None, record=record)
+    passed = forward(anatomy, packed, layout, state, start, logits=logits)
+    return (passed if order == sorted(order) else _reordered(passed, packed, order, logits)), state, order
 
 
-def _check_input(model: PreTrainedModel, tokens: Sequence[Sequence[int]], end: int) -> None:
-    """Refuse a model with live dropout, and tokens that it has no embedding or no position for."""
-    refuse_training(model)
-    config = model.config.get_text_config(decoder=True)
-    known, longest = len(model.get_input_embeddings().weight), getattr(config, "max_position_embeddings", None)
-    if not all(0 <= token < known for row in tokens for token in row):
-        raise EngineError(f"A token id is not one of the model's {known}.", "Use the model's own tokenizer.")
+def _reordered(passed: Passed, packed: Sequence[Row], order: Sequence[int], logits: bool) -> Passed:
+    back = sorted(range(len(order)), key=lambda i: order[i])
+    readings = [passed.readings[i] for i in back]
+    if not logits:
+        return Passed(passed.logits_EV, readings)
+    parts = torch.split(passed.logits_EV, [len(row.read) or 1 for row in packed])
+    return Passed(torch.cat([parts[i] for i in back]), readings)
+
+
+def _plain(
+    anatomy: Anatomy, rows: Sequence[Row], prefix: Prefix | None, homes: Sequence[int], *, logits: bool = True
+) -> Passed:
+    """Run rows whole, padded on the right, with the model's own attention."""
+    whole = [_joined(prefix, home, row) for row, home in zip(rows, homes, strict=True)]
+    return forward(anatomy, whole, Layout.of(whole, [0] * len(whole), packed=False), logits=logits)
+
+
+def _joined(prefix: Prefix | None, home: int, row: Row) -> Row:
+    if prefix is None:
+        return row
+    before = prefix.rows[home]
+    return replace(row, tokens=(*before.tokens, *row.tokens), edits=(*before.edits, *row.edits))
+
+
+def _homes(anatomy: Anatomy, prefix: Prefix | None, prefix_rows: Sequence[int] | None, rows: int) -> list[int]:
+    if prefix is None:
+        if prefix_rows is not None:
+            raise EngineError("prefix_rows was given without a prefix.", "Give the prefix too.")
+        return list(range(rows))
+    if prefix.anatomy is not anatomy:
+        raise EngineError("The prefix was computed by another model.", "Compute it with the model that continues it.")
+    chosen = list(range(rows)) if prefix_rows is None else list(prefix_rows)
+    if len(chosen) != rows or not all(0 <= r < len(prefix.rows) for r in chosen):
+        raise EngineError(
+            f"prefix_rows {chosen} do not name one of {len(prefix.rows)} prefix rows for each of {rows} rows.",
+            "Correct them.",
+        )
+    return chosen
+
+
+def _checked(anatomy: Anatomy, rows: Sequence[Row], prefix: Prefix | None, homes: Sequence[int]) -> list[int]:
+    """Refuse what cannot be run exactly, and return each row's first position."""
+    starts = [0 if prefix is None else prefix.lengths[home] for home in homes]
+    refuse_training(anatomy.model)
+    check_rows(rows, starts, anatomy.hidden_size, len(anatomy.blocks))
+    check_tokens(anatomy, rows, starts)
+    return starts
+
+
+def check_whole_rows(anatomy: Anatomy, rows: Sequence[Row]) -> None:
+    """Refuse rows that cannot be run exactly, counted from position 0."""
+    _checked(anatomy, rows, None, range(len(rows)))
+
+
+def check_tokens(anatomy: Anatomy, rows: Sequence[Row], starts: Sequence[int], further: int = 0) -> None:
+    """Refuse tokens that a model has no embedding or no position for.
+
+    Args:
+        anatomy: The model's parts.
+        rows: The rows.
+        starts: Each row's first position.
+        further: Tokens that are going to follow each row.
+
+    Raises:
+        EngineError: If a token is unknown, or a row too long.
+    """
+    config = anatomy.model.config.get_text_config(decoder=True)
+    known = len(anatomy.model.get_input_embeddings().weight)
+    longest = getattr(config, "max_position_embeddings", None)
+    end = max(start + len(row.tokens) for row, start in zip(rows, starts, strict=True)) + further
+    for tokens in {id(row.tokens): row.tokens for row in rows}.values():
+        if min(tokens) < 0 or max(tokens) >= known:
+            raise EngineError(f"A token id is not one of the model's {known}.", "Use the model's own tokenizer.")
     if longest is not None and end > longest:
         raise EngineError(
             f"A row of {end} tokens is longer than the {longest} this model can take.", "Shorten the prompt."
         )
-
-
-def _new_cache(model: PreTrainedModel) -> DynamicCache:
-    """An empty cache that keeps every token of every layer, so that it can be branched.
-
-    A sliding window is left to the attention mask. A cache that drops tokens by itself goes wrong for a model whose
-    configuration names a window which its attention does not use.
-
-    Raises:
-        EngineError: If the model keeps anything else than keys and values (a recurrent state is written to in place).
-    """
-    name = type(unwrapped(model)).__name__
-    if getattr(unwrapped(model), "_is_stateful", False) or not _names(model) & {"cache", "past_key_values"}:
-        raise EngineError(
-            f"{name} keeps no cache of keys and values, so a prefix cannot be continued.",
-            "Run whole rows without a prefix.",
-        )
-    cache = DynamicCache(config=model.config)
-    cache.layers = [DynamicLayer() if type(layer) is DynamicSlidingWindowLayer else layer for layer in cache.layers]
-    other = {type(layer).__name__ for layer in cache.layers if type(layer) not in (DynamicLayer, DummyLayer)}
-    if other:
-        raise EngineError(
-            f"{name} keeps {', '.join(sorted(other))} in its cache, from which a prefix cannot be continued exactly.",
-            "Run whole rows without a prefix.",
-        )
-    return cache
-
-
-def _branch(
-    model: PreTrainedModel, prefix: Prefix | None, prefix_rows: Sequence[int] | None, rows: int
-) -> DynamicCache | None:
-    if prefix is None:
-        if prefix_rows is not None:
-            raise EngineError("prefix_rows was given without a prefix.", "Give the prefix too.")
-        return None
-    if prefix.model is not model:
-        raise EngineError("The prefix was computed by another model.", "Compute it with the model that continues it.")
-    chosen = list(range(rows)) if prefix_rows is None else list(prefix_rows)
-    if len(chosen) != rows or not all(0 <= r < prefix.rows for r in chosen):
-        raise EngineError(
-            f"prefix_rows {chosen} do not name one of {prefix.rows} prefix rows for each of {rows} rows.",
-            "Correct them.",
-        )
-    return prefix.branch(chosen)
-
-
-def _last_logits(model: PreTrainedModel, ids_RT: Tensor, lengths: Sequence[int], cache: DynamicCache | None) -> Tensor:
-    """Logits after each row's last token, ``[rows, vocabulary]`` float32; no others where the model can do so."""
-    accepted, rows = _names(model), torch.arange(len(lengths))
-    arguments: dict[str, Any] = {"input_ids": ids_RT, "use_cache": cache is not None}
-    if cache is not None:
-        # Transformers renames ``past_key_values`` to ``cache``; a model takes one of the two.
-        arguments["cache" if "cache" in accepted else "past_key_values"] = cache
-    kept = list(range(ids_RT.shape[1]))
-    if "logits_to_keep" in accepted:
-        kept = sorted({length - 1 for length in lengths})
-        arguments["logits_to_keep"] = torch.tensor(kept, device=ids_RT.device)
-    logits_RKV = model(**arguments).logits
-    if logits_RKV.shape[:2] != (len(lengths), len(kept)):
-        raise EngineError(
-            f"{type(unwrapped(model)).__name__} returned logits of {list(logits_RKV.shape[:2])} (rows, positions) "
-            f"where {[len(lengths), len(kept)]} were asked for.",
-            "This architecture is not supported; please report its class.",
-        )
-    where = torch.tensor([kept.index(length - 1) for length in lengths])
-    logits_RV: Tensor = logits_RKV[rows, where].float()
-    if bool(logits_RV.isnan().any() or logits_RV.isposinf().any()):
-        raise EngineError(f"The model's logits overflowed in {logits_RKV.dtype}.", "Use a smaller dose, or float32.")
-    return logits_RV
-
-
-def _names(model: PreTrainedModel) -> set[str]:
-    """Names of the arguments that the model's own forward takes."""
-    return set(inspect.signature(unwrapped(model).forward).parameters)

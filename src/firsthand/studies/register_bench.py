@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from firsthand.claims.claim import Claim
-from firsthand.engine import Anatomy, Capture, LoadedModel, inspect_model, run_prefix
+from firsthand.engine import Anatomy, Capture, LoadedModel, Row, inspect_model, resid_post, run
 from firsthand.engine.prompts import Message, Rendered
 from firsthand.engine.readout import usable_codes
 from firsthand.errors import ClaimError, ElicitationError
@@ -165,18 +165,13 @@ def _expressible(loaded: LoadedModel, text: TrialText) -> bool:
 
 
 def _measure_scales(bench: Bench, layers: Sequence[int]) -> dict[int, float]:
-    norms: dict[int, list[float]] = {layer: [] for layer in layers}
+    rows = []
     for index in range(CALIBRATION_BLOCKS):
         plan = plan_block(bench.claim.design.seed, Subset.SELECTION, index)
         texts = draw_texts(bench.claim, plan, bench.carriers, bench.choices, bench.letters)
         for text in texts[:4]:
             rendered = render_report(bench.loaded.tokenizer, text, text.first())
-            captures = [
-                Capture(f"{layer}:{position}", layer, ((position,),))
-                for layer in layers
-                for position in rendered.spans[0]
-            ]
-            _, readings = run_prefix(bench.loaded.model, bench.anatomy, [rendered.tokens], (), captures)
-            for name, reading in readings.items():
-                norms[int(name.split(":")[0])].append(float(reading[0].norm()))
-    return {layer: float(np.mean(values)) for layer, values in norms.items()}
+            captures = tuple(Capture(str(layer), resid_post(layer), rendered.spans[0]) for layer in layers)
+            rows.append(Row(rendered.tokens, captures=captures))
+    readings = run(bench.anatomy, rows).captures
+    return {layer: float(np.mean([r[str(layer)].norm(dim=1).mean() for r in readings])) for layer in layers}

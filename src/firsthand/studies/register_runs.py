@@ -15,9 +15,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from firsthand.engine import Capture, Edit, Prefix, run_prefix, run_rows
+from firsthand.engine import Capture, Edit, Prefix, Row, resid_post, run_prefix, run_rows
+from firsthand.engine.chunks import chunked, tokens_at_once
 from firsthand.engine.prompts import Message, Rendered, common_prefix_length
-from firsthand.engine.shared import alike, together
+from firsthand.engine.tree import together
 from firsthand.errors import EngineError
 from firsthand.states.register import sign
 from firsthand.studies.register_bench import Bench, Cell
@@ -82,6 +83,11 @@ class _Place:
     row: int
     site: float
 
+    @property
+    def length(self) -> int:
+        """Tokens that the prefix holds of this row."""
+        return self.prefix.lengths[self.row]
+
 
 class BlockRuns:
     """The runs of one block at one cell: computes prefixes once and continues them any number of times."""
@@ -90,13 +96,12 @@ class BlockRuns:
         self.bench, self.cell, self.texts = bench, cell, texts
         self.amplitude = bench.amplitude(cell)
         self.vector_H = torch.tensor(bench.direction_H * self.amplitude, dtype=torch.float32)
+        self.overwrite_H = self.vector_H.clone()  # the same values by a path of their own
         self._rendered: dict[tuple[str, tuple[Message, ...]], Rendered] = {}
         self.firsts = [self.render(text, text.first()) for text in texts]
         self._early: dict[int, _Place] = {}
         self._late: dict[Hashable, _Place] = {}
-        shared = [self._shared_length(slot) for slot in range(len(texts))]
-        for slots in together(range(len(texts)), lambda slot: shared[slot]):
-            self._compute_early(slots, shared[slots[0]], states)
+        self._compute_early([self._shared_length(slot) for slot in range(len(texts))], states)
 
     @property
     def early(self) -> list[float]:
@@ -117,7 +122,7 @@ class BlockRuns:
             EngineError: If a conversation does not begin with what its trial has in common.
         """
         for a in asks:
-            length = self._early[a.slot].prefix.length
+            length = self._early[a.slot].length
             if a.rendered.tokens[:length] != self.firsts[a.slot].tokens[:length]:
                 raise EngineError(
                     f"Trial {self.texts[a.slot].trial_id}: a conversation does not begin with its shared prefix.",
@@ -126,8 +131,10 @@ class BlockRuns:
         self._compute_late([a for a in asks if a.state is not None])
         places = [self._early[a.slot] if a.state is None else self._late[a.written] for a in asks]
         replies: dict[int, Reply] = {}
+        budget = tokens_at_once(self.bench.anatomy)
         for members in together(range(len(asks)), lambda i: id(places[i].prefix)):
-            for batch in alike(members, lambda i: len(asks[i].rendered.tokens)):
+            ordered = sorted(members, key=lambda i: len(asks[i].rendered.tokens))
+            for batch in chunked(ordered, lambda i: len(asks[i].rendered.tokens) - places[i].length, budget):
                 answered = self._run([asks[i] for i in batch], [places[i] for i in batch])
                 replies.update(zip(batch, answered, strict=True))
         return [replies[i] for i in range(len(asks))]
@@ -157,81 +164,68 @@ class BlockRuns:
             )
         return length
 
-    def _compute_early(self, slots: Sequence[int], length: int, states: Sequence[int]) -> None:
-        spans = tuple(self.firsts[i].spans[0] for i in slots)
-        delta = torch.stack([sign(states[i]) * self.vector_H for i in slots])
-        prefix, readings = run_prefix(
-            self.bench.loaded.model,
-            self.bench.anatomy,
-            [self.firsts[i].tokens[:length] for i in slots],
-            [Edit(self.cell.layer, spans, delta)],
-            [Capture("site", self.cell.layer, spans)],
-        )
-        for row, slot in enumerate(slots):
-            self._early[slot] = _Place(prefix, row, self._along(readings["site"][row]))
+    def _compute_early(self, lengths: Sequence[int], states: Sequence[int]) -> None:
+        rows = []
+        for first, length, state in zip(self.firsts, lengths, states, strict=True):
+            span = first.spans[0]
+            rows.append(
+                Row(first.tokens[:length], (self._write(span, state, self.vector_H),), (self._reading("site", span),))
+            )
+        prefix, readings = run_prefix(self.bench.anatomy, rows)
+        for slot, reading in enumerate(readings):
+            self._early[slot] = _Place(prefix, slot, self._along(reading["site"]))
 
     def _compute_late(self, asks: Sequence[Ask]) -> None:
         """Compute the late prefixes that are not there yet: one for each thing that is written."""
         new = list({a.written: a for a in asks if a.written not in self._late}.values())
-
-        def place(a: Ask) -> Hashable:
-            return (id(self._early[a.slot].prefix), max(a.rendered.spans[1]))
-
-        for batch in together(new, place):
-            begun, spans = [self._early[a.slot] for a in batch], tuple(a.rendered.spans[1] for a in batch)
-            start, end = begun[0].prefix.length, max(spans[0]) + 1
-            prefix, readings = run_prefix(
-                self.bench.loaded.model,
-                self.bench.anatomy,
-                [a.rendered.tokens[start:end] for a in batch],
-                self._edits(batch, spans),
-                [Capture("site", self.cell.layer, spans)],
-                prefix=begun[0].prefix,
-                prefix_rows=[b.row for b in begun],
-            )
-            for row, a in enumerate(batch):
-                self._late[a.written] = _Place(prefix, row, self._along(readings["site"][row]))
+        if not new:
+            return
+        begun = [self._early[a.slot] for a in new]
+        rows = []
+        for a, place in zip(new, begun, strict=True):
+            span = a.rendered.spans[1]
+            tokens = a.rendered.tokens[place.length : max(span) + 1]
+            rows.append(Row(tokens, self._edits(a), (self._reading("site", span),)))
+        prefix, readings = run_prefix(
+            self.bench.anatomy, rows, prefix=begun[0].prefix, prefix_rows=[b.row for b in begun]
+        )
+        for number, (a, reading) in enumerate(zip(new, readings, strict=True)):
+            self._late[a.written] = _Place(prefix, number, self._along(reading["site"]))
 
     def _run(self, asks: Sequence[Ask], places: Sequence[_Place]) -> list[Reply]:
-        prefix = places[0].prefix
-        last = tuple((len(a.rendered.tokens) - 1,) for a in asks)
+        rows = []
+        for a, place in zip(asks, places, strict=True):
+            last = (len(a.rendered.tokens) - 1,)
+            captures = tuple(self._reading(str(layer), last, layer) for layer in self.bench.read_layers)
+            rows.append(Row(a.rendered.tokens[place.length :], captures=captures))
         output = run_rows(
-            self.bench.loaded.model,
-            self.bench.anatomy,
-            [a.rendered.tokens[prefix.length :] for a in asks],
-            (),
-            [Capture(str(layer), layer, last) for layer in self.bench.read_layers],
-            prefix=prefix,
-            prefix_rows=[place.row for place in places],
+            self.bench.anatomy, rows, prefix=places[0].prefix, prefix_rows=[place.row for place in places]
         )
         return [
             Reply(
-                output.logprobs_RV[row],
+                output.logprobs_RV[number],
                 None if a.state is None else place.site,
-                {layer: output.captures[str(layer)][row] for layer in self.bench.read_layers},
+                {layer: output.captures[number][str(layer)][0] for layer in self.bench.read_layers},
             )
-            for row, (a, place) in enumerate(zip(asks, places, strict=True))
+            for number, (a, place) in enumerate(zip(asks, places, strict=True))
         ]
 
-    def _edits(self, asks: Sequence[Ask], late: Sequence[tuple[int, ...]]) -> list[Edit]:
-        """The edits of a batch; the base and the overwrite path are two edits of the same form."""
-        edits = []
-        written = torch.stack([sign(a.state or 0) * self.vector_H for a in asks])
-        for path in (False, True):
-            positions = tuple(span if a.overwrite is path else () for a, span in zip(asks, late, strict=True))
-            if any(positions):
-                edits.append(Edit(self.cell.layer, positions, written))
-        if any(a.push for a in asks):
-            none = torch.zeros_like(self.vector_H)
-            pushes = [none if a.push is None else _tensor(a.push) for a in asks]
-            positions = tuple(span if a.push else () for a, span in zip(asks, late, strict=True))
-            edits.append(Edit(self.cell.layer, positions, torch.stack(pushes)))
-        return edits
+    def _edits(self, a: Ask) -> tuple[Edit, ...]:
+        """What is written at the late span: the state, by the one path or the other, and a push if there is one."""
+        span = a.rendered.spans[1]
+        vector = self.overwrite_H if a.overwrite else self.vector_H
+        written = self._write(span, a.state or 0, vector)
+        if a.push is None:
+            return (written,)
+        push = torch.tensor(a.push.direction_H * a.push.dose, dtype=torch.float32)
+        return written, Edit(resid_post(self.cell.layer), span, push)
 
-    def _along(self, hidden_H: Tensor) -> float:
+    def _write(self, span: tuple[int, ...], state: int, vector_H: Tensor) -> Edit:
+        return Edit(resid_post(self.cell.layer), span, vector_H, strength=sign(state))
+
+    def _reading(self, name: str, positions: tuple[int, ...], layer: int | None = None) -> Capture:
+        return Capture(name, resid_post(self.cell.layer if layer is None else layer), positions)
+
+    def _along(self, hidden_PH: Tensor) -> float:
         direction = torch.tensor(self.bench.direction_H, dtype=torch.float64)
-        return float(hidden_H.double() @ direction) / self.amplitude
-
-
-def _tensor(push: Push) -> Tensor:
-    return torch.tensor(push.direction_H * push.dose, dtype=torch.float32)
+        return float(hidden_PH.double().mean(0) @ direction) / self.amplitude

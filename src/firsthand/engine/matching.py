@@ -1,0 +1,115 @@
+"""Doses of other directions that change the output as much as a given one does.
+
+A control direction of equal norm is not a control of equal impact. Here the dose of each direction is solved so that a
+stated measure of change reaches a target within a tolerance; a direction that does not reach it is marked, with what it
+reached.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from firsthand.engine.anatomy import Anatomy
+from firsthand.engine.edits import Capture, Edit, Operation, Row, reads_of
+from firsthand.engine.impact import Match, match_impact
+from firsthand.engine.readout import entropy, kl_divergence
+from firsthand.engine.session import RunOutput
+from firsthand.engine.sites import Site, resid_post
+from firsthand.engine.sweep import run
+from firsthand.errors import EngineError
+
+Measure: TypeAlias = Literal["kl", "entropy", "displacement"]
+"""``kl``: KL divergence of the edited next-token distribution from the clean one, in nats. ``entropy``: absolute
+change of its entropy, in nats. ``displacement``: norm of the change of the last block's output at the reading place."""
+
+_AT_END = "at the end"
+
+
+def impacts(anatomy: Anatomy, clean: Row, edited: Sequence[Row], measure: Measure = "kl") -> NDArray[np.float64]:
+    """How much each of some edited rows changes what a clean row gives, ``[rows]``.
+
+    Args:
+        anatomy: The model's parts.
+        clean: The row without the edits.
+        edited: The same tokens with edits.
+        measure: What is measured, where the row is read.
+
+    Raises:
+        EngineError: If rows are read at several places, or an edited row has other tokens.
+    """
+    if len(clean.read) > 1 or any(row.tokens != clean.tokens or row.read != clean.read for row in edited):
+        raise EngineError(
+            "Impact is measured at one place of rows with the same tokens.", "Give the same tokens and 'read' to all."
+        )
+    output = run(anatomy, [_measured(anatomy, row, measure) for row in (clean, *edited)])
+    return _change(output, measure).double().numpy()
+
+
+def match_directions(
+    anatomy: Anatomy,
+    row: Row,
+    site: Site,
+    positions: Sequence[int],
+    directions_DH: Tensor,
+    target: Sequence[float],
+    *,
+    start: Sequence[float],
+    measure: Measure = "kl",
+    tolerance: float = 0.05,
+    max_rounds: int = 12,
+) -> Match:
+    """Solve the dose of each direction, all of them together in every round.
+
+    Args:
+        anatomy: The model's parts.
+        row: The row, with whatever edits it has anyway.
+        site: Where the directions are added.
+        positions: At which positions.
+        directions_DH: The directions, ``[directions, hidden]``; a dose of one adds a direction as it is.
+        target: The impact that each is to have.
+        start: The first dose tried, positive.
+        measure: What is matched.
+        tolerance: Largest relative error that counts as matched.
+        max_rounds: Most rounds.
+
+    Returns:
+        For each direction the dose, the impact reached, and whether it is within the tolerance.
+
+    Raises:
+        EngineError: If the edits cannot be made, or shapes differ.
+    """
+
+    def impact(doses: NDArray[np.float64]) -> NDArray[np.float64]:
+        edited = [
+            Row(
+                row.tokens,
+                (*row.edits, Edit(site, tuple(positions), direction_H, Operation.ADD, float(dose))),
+                read=row.read,
+            )
+            for direction_H, dose in zip(directions_DH, doses, strict=True)
+        ]
+        return impacts(anatomy, row, edited, measure)
+
+    return match_impact(impact, np.asarray(target), np.asarray(start), tolerance, max_rounds)
+
+
+def _measured(anatomy: Anatomy, row: Row, measure: Measure) -> Row:
+    if measure != "displacement":
+        return row
+    place = reads_of(row, 0)
+    return Row(row.tokens, row.edits, (Capture(_AT_END, resid_post(anatomy.n_layers - 1), place),), row.read)
+
+
+def _change(output: RunOutput, measure: Measure) -> Tensor:
+    if measure == "displacement":
+        states_RH = torch.stack([captures[_AT_END][0] for captures in output.captures])
+        norms: Tensor = torch.linalg.vector_norm(states_RH[1:] - states_RH[:1], dim=1)
+        return norms
+    clean_1V, edited_RV = output.logprobs_RV[:1], output.logprobs_RV[1:]
+    if measure == "entropy":
+        return (entropy(edited_RV) - entropy(clean_1V)).abs()
+    return kl_divergence(clean_1V.expand_as(edited_RV), edited_RV)

@@ -1,0 +1,59 @@
+"""Whether attention can be shared is tried, not looked up, and a trial that fails is told once."""
+
+import logging
+
+import pytest
+import torch
+from plain_families import SHARED, WHOLE, tiny_model
+from transformers import PreTrainedModel
+
+from firsthand.engine import Row, inspect_model, run
+from firsthand.engine.sharing import can_share, refusal_to_share
+from firsthand.errors import EngineError
+
+
+def test_a_model_that_does_more_than_attend_is_found_out_by_its_numbers(llama: PreTrainedModel) -> None:
+    """A block that also adds what stood before, as recurrent layers do, mixes rows that are packed."""
+    block = llama.model.layers[1]
+    block.register_forward_hook(lambda module, args, output: output + 0.1 * output.cumsum(1))
+    anatomy = inspect_model(llama)
+    assert "shared and own attention differ by" in refusal_to_share(anatomy)
+    rows = [Row((5, 6, 7, 8)), Row((5, 6, 7, 9))]
+    whole = [run(anatomy, [row], path="plain").logprobs_RV for row in rows]
+    assert torch.allclose(run(anatomy, rows).logprobs_RV, torch.cat(whole), atol=2e-5)
+
+
+def test_a_refusal_is_told_once_with_its_reason_and_its_price(caplog: pytest.LogCaptureFixture) -> None:
+    anatomy = inspect_model(WHOLE["bloom"].build())
+    with caplog.at_level(logging.WARNING, "firsthand.engine"):
+        assert not can_share(anatomy)
+        assert not can_share(anatomy)
+        run(anatomy, [Row((5, 6))])
+    (told,) = [record.getMessage() for record in caplog.records if record.name == "firsthand.engine"]
+    assert told.startswith("BloomForCausalLM: it takes no explicit positions.")
+    assert "run whole through all 4 blocks" in told
+
+
+def test_a_model_that_shares_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "firsthand.engine"):
+        assert can_share(inspect_model(SHARED["llama"].build()))
+    assert not [record for record in caplog.records if record.name == "firsthand.engine"]
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
+def test_models_of_other_precisions_share_too(dtype: torch.dtype) -> None:
+    assert can_share(inspect_model(tiny_model("llama", {}).to(dtype)))
+
+
+def test_sharing_that_is_demanded_of_a_model_that_cannot_is_refused_by_name() -> None:
+    anatomy = inspect_model(WHOLE["mpt"].build())
+    with pytest.raises(EngineError, match="MptForCausalLM cannot share a prefix: it takes no explicit positions"):
+        run(anatomy, [Row((5, 6))], path="shared")
+
+
+def test_the_trial_leaves_hooks_and_attention_as_they_were(llama: PreTrainedModel) -> None:
+    anatomy = inspect_model(llama)
+    before = llama.config._attn_implementation
+    assert can_share(anatomy)
+    assert llama.config._attn_implementation == before
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in llama.modules())
