@@ -33,6 +33,7 @@ RUNTIME := $(STAMPS)/runtime
 MODELLED := $(STAMPS)/$(subst ==,-,$(MODEL))
 DEV := $(STAMPS)/dev
 DOCS := $(STAMPS)/docs
+PEERS := .peers/.made
 
 .PHONY: help setup audit test check bench docs clean
 
@@ -58,8 +59,8 @@ check: $(DEV) ## Check style, types and the walls between packages
 	printf '%s\n' "-- lint-imports"; "$(BIN)/lint-imports" --no-logo || failed="$$failed [lint-imports]"; \
 	if [ -n "$$failed" ]; then echo "make check: failed:$$failed" >&2; exit 1; fi
 
-bench: $(RUNTIME) $(MODELLED) ## Run every benchmark in benchmarks/
-	@for script in benchmarks/[a-z]*.py; do echo "-- $$script"; "$(BIN)/python" "$$script" $(ARGS) || exit 1; done
+bench: $(RUNTIME) $(MODELLED) $(PEERS) ## Measure the engine beside its peers, on an idle machine; writes benchmarks/ENGINE.md
+	@$(BIN)/python benchmarks/engine_speed.py $(ARGS)
 
 docs: $(DOCS) ## Build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 "$(BIN)/python" -m mkdocs build --strict --quiet $(ARGS)
@@ -97,6 +98,12 @@ $(MODELLED): | $(RUNTIME)
 $(DEV): $(RUNTIME)
 	@echo "Installing the tools for tests and checks"
 	@$(PIP) -e ".[dev]"
+	@touch "$@"
+
+# Peers get an environment of their own: some need older libraries, and none is a dependency of the project.
+$(PEERS): benchmarks/peers/setup.sh | $(MADE)
+	@echo "Installing the peers of the engine benchmark into .peers"
+	@PYTHON="$(BIN)/python" sh -c 'bash benchmarks/peers/setup.sh'
 	@touch "$@"
 
 $(DOCS): $(RUNTIME)

@@ -50,9 +50,9 @@ def test_places_outside_the_run_are_refused_for_edits_readings_and_distributions
 
 @pytest.mark.parametrize("layer", [4, -1])
 def test_layers_that_the_model_does_not_have_are_refused_for_edits_and_readings(layer: int) -> None:
-    with pytest.raises(EngineError, match="An edit at .*layers 0 to 3"):
+    with pytest.raises(EngineError, match=r"An edit at .*layers 0 to 3"):
         check_edit(site=resid_post(layer))
-    with pytest.raises(EngineError, match="Capture 'site'.*layers 0 to 3"):
+    with pytest.raises(EngineError, match=r"Capture 'site'.*layers 0 to 3"):
         check(Row((5, 6, 7), captures=(Capture("site", resid_post(layer), (3,)),)))
 
 

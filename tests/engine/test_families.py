@@ -4,7 +4,7 @@ Each family runs the same rows: every operation, while the prompt is read and li
 run starts in the middle of the model) and in rows of different lengths on different beginnings, some edited themselves.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -102,10 +102,10 @@ class Subject:
 
 
 @pytest.fixture(scope="module", params=[*SHARED, *WHOLE])
-def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
+def subject(request: pytest.FixtureRequest) -> Subject:
     family = {**SHARED, **WHOLE}[request.param]
     model = family.build()
-    yield Subject(
+    return Subject(
         request.param,
         family,
         inspect_model(model),

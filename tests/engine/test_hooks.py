@@ -51,7 +51,7 @@ def none(_: int) -> list[Edit]:
     return []
 
 
-def read(anatomy: Anatomy, edits: Callable[[int], list[Edit]], site: Site = resid_post(1)) -> list[Tensor]:
+def read(anatomy: Anatomy, edits: Callable[[int], list[Edit]], site: Site = SITES[2]) -> list[Tensor]:
     return [found["site"] for found in run_rows(anatomy, rows(edits, ("site", site))).captures]
 
 
@@ -74,7 +74,7 @@ def test_the_change_at_the_site_is_the_vector_once_for_blocks_that_return_tensor
 def test_the_change_in_a_prefix_and_after_it_is_the_vector_once(anatomy: Anatomy) -> None:
     def site(vector_H: Tensor) -> tuple[Tensor, Tensor]:
         capture = Capture("site", resid_post(1), (1,))
-        prefix, (found,) = run_prefix(anatomy, [Row((5, 6), (Edit(resid_post(1), (1,), vector_H),), (capture,))])
+        _, (found,) = run_prefix(anatomy, [Row((5, 6), (Edit(resid_post(1), (1,), vector_H),), (capture,))])
         later = Row((7,), (Edit(resid_post(1), (2,), vector_H),), (replace(capture, positions=(2,)),))
         again = run_rows(anatomy, [later], prefix=run_prefix(anatomy, [Row((5, 6))])[0])
         return found["site"][0], again.captures[0]["site"][0]
@@ -276,14 +276,15 @@ def test_a_block_that_returns_something_else_than_the_residual_stream_is_refused
 @pytest.mark.parametrize("times", [0, 2])
 def test_a_site_that_is_passed_twice_or_never_raises(shared_llama: PreTrainedModel, times: int) -> None:
     odd = Odd(torch.zeros(2, 4, HIDDEN))
-    for given in (rows(lambda r: [change(resid_post(0), r)]), rows(none, ("site", resid_post(0)))):
-        layout = Layout.of(given, [0, 0], packed=False)
-        with (
-            pytest.raises(EngineError, match=f"{times} times"),
-            intervened(odd_anatomy(shared_llama, odd), given, layout),
-        ):
+
+    def passes(given: list[Row]) -> None:
+        with intervened(odd_anatomy(shared_llama, odd), given, Layout.of(given, [0, 0], packed=False)):
             for _ in range(times):
                 odd()
+
+    for given in (rows(lambda r: [change(resid_post(0), r)]), rows(none, ("site", resid_post(0)))):
+        with pytest.raises(EngineError, match=f"{times} times"):
+            passes(given)
     assert not odd._forward_hooks
 
 

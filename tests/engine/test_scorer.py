@@ -5,8 +5,7 @@ from plain_families import SHARED, WHOLE, tiny_model
 from plain_run import plain_run, plain_twin
 from plain_tokenizers import byte_level
 
-from firsthand.engine import LoadedModel
-from firsthand.engine import sweep
+from firsthand.engine import LoadedModel, sweep
 from firsthand.engine.prompts import Message, render
 from firsthand.engine.readout import code_token
 from firsthand.engine.scorer import TextScorer

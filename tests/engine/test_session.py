@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from firsthand.engine import (
-    Anatomy,
     Capture,
     Edit,
     Row,

@@ -37,7 +37,7 @@ def test_the_stage_counts_the_blocks_that_lie_wholly_before_a_site() -> None:
 
 @pytest.mark.parametrize("layer", [4, -1, 1.5, "1"])
 def test_a_layer_that_the_model_does_not_have_is_refused(layer: object) -> None:
-    with pytest.raises(EngineError, match="An edit: there is no layer .*layers 0 to 3"):
+    with pytest.raises(EngineError, match=r"An edit: there is no layer .*layers 0 to 3"):
         check_site("An edit", resid_pre(layer), 4)  # type: ignore[arg-type]
 
 

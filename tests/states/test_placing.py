@@ -46,9 +46,8 @@ def test_a_word_that_also_stands_elsewhere_is_read_where_it_was_put() -> None:
 def test_any_word_is_found_after_the_text_before_it(word: str) -> None:
     tokenizer = byte_level()
     placed = place(tokenizer, (("user", "about ({word}) now"),), word, "last")
-    assert "".join(tokenizer.decode(placed.tokens)) == (
-        f"<|im_start|>user\nabout ({word}) now<|im_end|>\n<|im_start|>assistant\n"
-    )
+    wanted = f"<|im_start|>user\nabout ({word}) now<|im_end|>\n<|im_start|>assistant\n"
+    assert tokenizer.decode(placed.tokens) == wanted
 
 
 def test_the_last_token_is_that_of_the_opened_answer() -> None:
@@ -63,8 +62,7 @@ def test_the_last_token_is_that_of_the_opened_answer() -> None:
 
 def test_without_a_template_the_last_token_is_no_lone_space() -> None:
     placed = place(sentence_pieces(), (("user", "hello {word}"),), "code", "last")
-    text = sentence_pieces().decode(placed.tokens, clean_up_tokenization_spaces=False)
-    assert text.endswith("Assistant:") or text.endswith("ssistant<unk>")
+    assert sentence_pieces().convert_ids_to_tokens(placed.tokens[-1]) == ":"
 
 
 def test_text_gets_one_beginning_where_the_tokenizer_adds_one() -> None:
@@ -76,7 +74,7 @@ def test_text_gets_one_beginning_where_the_tokenizer_adds_one() -> None:
 
 @pytest.mark.parametrize("pool", ["span", "last"])
 def test_position_0_is_refused(pool: str) -> None:
-    with pytest.raises(StatesError, match="position 0.*attention sink"):
+    with pytest.raises(StatesError, match=r"position 0.*attention sink"):
         place(byte_level(), "{word}", "A" if pool == "last" else "code", pool)
 
 
@@ -108,5 +106,5 @@ def test_special_tokens_are_refused_in_text_and_in_turns() -> None:
 
 def test_a_template_that_alters_the_word_is_refused() -> None:
     shouting = byte_level(CHAT.replace("m['content']", "m['content'] | upper"))
-    with pytest.raises((EngineError, StatesError), match="altered|chat template"):
+    with pytest.raises((EngineError, StatesError), match=r"altered|chat template"):
         place(shouting, (("user", "the {word}"),), "code", "span")

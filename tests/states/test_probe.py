@@ -1,12 +1,20 @@
 """The probe reads what is there on blocks that it never saw, and nothing else."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from firsthand.engine import resid_post
 from firsthand.errors import AnalysisError
-from firsthand.states.probe import cross_fitted_reading
+from firsthand.states.probe import STRENGTHS, cross_fitted_reading, fit_probe
 from firsthand.states.register import unit_direction
+from firsthand.states.vectors import Vectors
 from firsthand.trials.randomness import stream
 
 BLOCKS, EACH, HIDDEN = 24, 10, 96
@@ -104,3 +112,80 @@ def test_a_past_too_small_to_tune_on_is_still_fitted() -> None:
     values = cross_fitted_reading(residuals("small")[:30], truth, GROUPS[:30])
     assert np.isnan(values[:10]).all()
     assert np.isfinite(values[10:]).all()
+
+
+def test_a_probe_folded_into_raw_units_scores_as_the_standardised_one_does() -> None:
+    """Against a pipeline of scikit-learn's own with the strength that was chosen."""
+    truth = labels("fold", 3)
+    states = planted(truth, "fold") + np.float32(50.0)
+    probe = fit_probe(states, truth, GROUPS)
+    plain = make_pipeline(
+        StandardScaler(), LogisticRegression(C=probe.inverse_ridge, max_iter=2000, class_weight="balanced")
+    ).fit(states, truth)
+    wanted = plain.decision_function(states)
+    np.testing.assert_allclose(probe.scores(states), wanted, atol=2e-3 * np.abs(wanted).max())
+    assert np.array_equal(probe.scores(states) > 0, wanted > 0)
+    assert probe.inverse_ridge in STRENGTHS
+    assert (probe.n_states, probe.n_groups, probe.direction_H.shape) == (BLOCKS * EACH, BLOCKS, (HIDDEN,))
+
+
+def test_an_edit_along_the_probes_direction_moves_its_score_by_the_squared_length() -> None:
+    truth = labels("edit")
+    states = planted(truth, "edit")
+    probe = fit_probe(states, truth, GROUPS)
+    direction = probe.direction_H.astype(np.float64)
+    moved = probe.scores(states.astype(np.float64) + 2.0 * direction) - probe.scores(states.astype(np.float64))
+    np.testing.assert_allclose(moved, 2.0 * direction @ direction, rtol=1e-6)
+
+
+def test_a_probe_says_how_well_it_does_on_blocks_that_it_has_not_seen() -> None:
+    """Own directions of blocks are read perfectly by whoever has seen the block, and not at all by others."""
+    truth = labels("within")
+    own = np.repeat(stream("own").standard_normal((BLOCKS, HIDDEN)), EACH, axis=0)
+    residual = (residuals("within") * 0.01 + own * (2.0 * truth - 1.0)[:, None]).astype(np.float32)
+    probe = fit_probe(residual, truth, GROUPS)
+    seen = balanced(probe.scores(residual), truth)
+    assert abs(probe.balanced_accuracy - 0.5) < 4 * np.sqrt(0.25 / len(truth)) < seen
+    truth = labels("planted")
+    assert fit_probe(planted(truth, "a"), truth, GROUPS).balanced_accuracy == balanced(
+        cross_fitted_reading(planted(truth, "a"), truth, GROUPS), truth
+    )
+
+
+def test_a_probe_survives_a_file_with_its_scores(tmp_path: Path) -> None:
+    truth = labels("file")
+    states = planted(truth, "file")
+    probe = fit_probe(states, truth, GROUPS)
+    probe.as_vectors("label", resid_post(3), None, "planted states", {"note": 1}).save(tmp_path / "probe.safetensors")
+    read = Vectors.load(tmp_path / "probe.safetensors")
+    np.testing.assert_allclose(read.scores(torch.from_numpy(states))[:, 0].numpy(), probe.scores(states), rtol=1e-12)
+    assert (read.names, read.sites, read.origin.kind) == (("label",), (resid_post(3),), "probe")
+    assert read.origin.recipe == {
+        "inverse_ridge": probe.inverse_ridge, "n_states": BLOCKS * EACH, "n_groups": BLOCKS, "note": 1
+    }  # fmt: skip
+    assert read.measures[0]["balanced_accuracy"] == probe.balanced_accuracy
+
+
+def test_a_probe_of_three_blocks_of_one_class_each_has_no_accuracy_and_can_still_be_stored() -> None:
+    truth = np.repeat([0, 1, 1], EACH)
+    probe = fit_probe(residuals("small")[:30], truth, GROUPS[:30])
+    assert np.isnan(probe.balanced_accuracy)
+    assert "balanced_accuracy" not in probe.as_vectors("x", resid_post(0), None, "small").measures[0]
+
+
+@pytest.mark.parametrize(
+    ("states", "truth", "groups", "reason"),
+    [
+        (residuals("r"), labels("r")[:-1], GROUPS, "one label and one group"),
+        (residuals("r"), labels("r"), GROUPS[:-1], "one label and one group"),
+        (residuals("r")[0], labels("r"), GROUPS, "one label and one group"),
+        (residuals("r"), np.zeros(BLOCKS * EACH, dtype=np.int64), GROUPS, "both classes"),
+        (residuals("r"), 2 * labels("r"), GROUPS, "both classes"),
+        (np.where(np.arange(HIDDEN) == 3, np.nan, residuals("r")), labels("r"), GROUPS, "not finite"),
+        (residuals("r"), labels("r"), ["one"] * len(GROUPS), "at least three blocks"),
+        (np.ones_like(residuals("r")), labels("r"), GROUPS, "do not differ"),
+    ],
+)
+def test_a_probe_that_cannot_be_fitted_as_asked_is_refused(states, truth, groups, reason: str) -> None:
+    with pytest.raises(AnalysisError, match=reason):
+        fit_probe(states, truth, groups)

@@ -12,18 +12,20 @@ from firsthand.states.placing import place
 from firsthand.states.reading import read_states
 
 SITES = (resid_pre(0), resid_pre(2), resid_mid(1), resid_post(3))
+FAMILIES = {
+    "llama": ("model.layers", "self_attn", {}),
+    "gpt2": ("transformer.h", "attn", {"n_embd": 32, "n_layer": 4, "n_head": 4, "n_positions": 256}),
+    "bloom": ("transformer.h", "", {"n_layer": 4, "n_head": 4}),
+}
 TEXTS = ["code", "the register holds code", "z", "hello there, be brief"]
 
 
 @pytest.mark.parametrize("pool", ["span", "last"])
-@pytest.mark.parametrize("family", ["llama", "gpt2", "bloom"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_states_and_norms_are_those_of_one_plain_pass_for_each_text(wrap, family: str, pool: str) -> None:
     """Families that return tensors, that put absolute positions in, and that return tuples and are run whole."""
-    path, middle = {"llama": ("model.layers", "self_attn"), "gpt2": ("transformer.h", "attn")}.get(
-        family, ("transformer.h", "")
-    )
-    settings = {"gpt2": {"n_embd": 32, "n_layer": 4, "n_head": 4, "n_positions": 256}, "bloom": {"n_layer": 4, "n_head": 4}}
-    loaded, anatomy = wrap(byte_level(), family, **settings.get(family, {}))
+    path, middle, more = FAMILIES[family]
+    loaded, anatomy = wrap(byte_level(), family, **more)
     sites = [site for site in SITES if middle or site.stream != "resid_mid"]
     readings = read_states(loaded, anatomy, TEXTS, sites, pool=pool)
     twin = plain_twin(loaded.model, path, middle)
@@ -61,7 +63,7 @@ def test_nothing_is_read_while_somebody_elses_hook_is_active(wrap, hook) -> None
     loaded, anatomy = wrap(byte_level())
     handles = hook(loaded, anatomy)
     try:
-        with pytest.raises(StatesError, match="The model has a hook .*edited model"):
+        with pytest.raises(StatesError, match=r"The model has a hook .*edited model"):
             read_states(loaded, anatomy, TEXTS, SITES)
     finally:
         for handle in handles:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from firsthand.engine.anatomy import Anatomy
+from firsthand.engine.chunks import chunked, halving, tokens_at_once
 from firsthand.engine.edits import Row, reads_of
 from firsthand.engine.session import Prefix, run_prefix
 
@@ -76,13 +77,26 @@ def grow(anatomy: Anatomy, rows: Sequence[Row], least: int) -> list[Leaf]:
         for b in several:
             if b.part - b.start < least:
                 _split(rows, free, b, b.prefix, b.home, leaves, level)
-        for group in together(worth, lambda b: id(b.prefix)):
-            begun = [Row(rows[b.members[0]].tokens[b.start : b.part]) for b in group]
-            homes = None if group[0].prefix is None else [b.home for b in group]
-            prefix, _ = run_prefix(anatomy, begun, prefix=group[0].prefix, prefix_rows=homes)
-            for home, b in enumerate(group):
-                _split(rows, free, b, prefix, home, leaves, level)
+        for b, prefix, home in _computed(anatomy, rows, worth):
+            _split(rows, free, b, prefix, home, leaves, level)
     return leaves
+
+
+def _computed(anatomy: Anatomy, rows: Sequence[Row], branches: Sequence[_Branch]) -> list[tuple[_Branch, Prefix, int]]:
+    """Run branches up to where they part, and say which row of which prefix each has become."""
+    budget = tokens_at_once(anatomy)
+    finished: list[tuple[_Branch, Prefix, int]] = []
+
+    def work(some: Sequence[_Branch]) -> None:
+        begun = [Row(rows[b.members[0]].tokens[b.start : b.part]) for b in some]
+        homes = None if some[0].prefix is None else [b.home for b in some]
+        prefix, _ = run_prefix(anatomy, begun, prefix=some[0].prefix, prefix_rows=homes)
+        finished.extend((b, prefix, home) for home, b in enumerate(some))
+
+    for group in together(branches, lambda b: id(b.prefix)):
+        for chunk in chunked(group, lambda b: b.part - b.start, budget):
+            halving(chunk, work)
+    return finished
 
 
 def shareable_length(row: Row) -> int:

@@ -104,10 +104,10 @@ def principal_components(states_NH: NDArray[Any] | Tensor, n: int) -> Components
             f"{states.shape[0]} states of width {states.shape[1]} have at most {max(most, 0)} components, not {n}.",
             "Ask for fewer, or give more states.",
         )
-    fitted = PCA(n_components=n, svd_solver="full").fit(states)
     total = states.var(axis=0, ddof=1).sum()
-    scale = np.finfo(np.float64).eps * float(np.abs(states).max()) ** 2  # below this, all variance is rounding
-    if not total > scale or fitted.explained_variance_[-1] <= _LEAST_SHARE * total:
+    rounding = np.finfo(np.float64).eps * np.abs(states).max() ** 2
+    fitted = PCA(n_components=n, svd_solver="full").fit(states) if total > rounding else None
+    if fitted is None or fitted.explained_variance_[-1] <= _LEAST_SHARE * total:
         raise StatesError(
             f"The states vary along fewer than {n} directions, so the last components would be rounding errors.",
             "Ask for fewer components, or give states that differ.",

@@ -22,14 +22,15 @@ from firsthand.engine.loading.gguf_header import read_header
 from firsthand.engine.loading.hashes import file_sha256
 from firsthand.engine.sites import Site, Stream, parse_site
 from firsthand.errors import EngineError, ModelError, StatesError
-from firsthand.states.vectors import Origin, Vectors, read_tensors
+from firsthand.states.tensor_files import read_tensors
+from firsthand.states.vectors import Origin, Vectors
 
 LayersAre = Literal["resid_pre", "resid_post"]
 
 _ARCHITECTURE: Final = "controlvector"
 _DIRECTION: Final = re.compile(r"direction\.(\d+)")
 _HOOKED: Final = re.compile(r"blocks\.(\d+)\.hook_(resid_pre|resid_mid|resid_post)")
-_LAYER: Final = re.compile(r"(?:.*?(?:^|[._\-/ ])(?:layers?|blocks?|h)[._\-/ ]?)?(\d+)(?:[._\-/ ]\D*)?")
+_LAYER: Final = re.compile(r"(?:.*?(?:^|[._\-/ ])(?:layers?|blocks?|h)[._/ ]?)?(\d+)(?:[._\-/ ]\D*)?")
 _ELSEWHERE: Final = re.compile(r"attn|attention|mlp|ffn|feed|head|norm|query|key|value", re.IGNORECASE)
 _PICKLES: Final = (".pt", ".pth")
 

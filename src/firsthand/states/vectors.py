@@ -4,26 +4,25 @@ A file is one ``.safetensors``: the tensors, and in its metadata a manifest in J
 fingerprints, the version of this package and a SHA-256 over the tensors. It is written whole or not at all.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
 import torch
 from pydantic import BaseModel, ConfigDict, ValidationError
-from safetensors import SafetensorError, safe_open
+from pydantic_core import PydanticSerializationError
 from safetensors.torch import save
 from torch import Tensor
 
 from firsthand.engine.loading import LoadedModel
 from firsthand.engine.sites import Site, parse_site
 from firsthand.errors import EngineError, StatesError, TraceError
+from firsthand.states.tensor_files import MANIFEST, read_tensors, tensors_sha256
 from firsthand.trials.files import write_atomic
 from firsthand.version import __version__
 
-MANIFEST: Final = "firsthand"
-"""Key of the manifest in a file's metadata."""
 _FORMAT: Final = "firsthand-vectors/1"
 _OPTIONAL: Final = ("offsets", "means")
 
@@ -135,8 +134,9 @@ class Vectors:
         for name, site, vector_H in zip(self.names, self.sites, self.vectors_VH, strict=True):
             if not bool(vector_H.isfinite().all()) or not bool(vector_H.any()):
                 raise StatesError(f"The vector {name} at {site} is zero or not finite.", "Leave it out.")
-        if any(not bool(tensor.isfinite().all()) for tensor, *_ in kinds):
-            raise StatesError("An offset or mean is not finite.", "Check what the vectors were fitted on.")
+        numbers = [value for measures in self.measures for value in measures.values()]
+        if any(not bool(tensor.isfinite().all()) for tensor, *_ in kinds) or not all(map(isfinite, numbers)):
+            raise StatesError("An offset, mean or measure is not finite.", "Check what the vectors were made from.")
 
     @property
     def hidden_size(self) -> int:
@@ -226,12 +226,14 @@ class Vectors:
                 _Entry(name=name, site=str(site), measures=dict(measures))
                 for name, site, measures in zip(self.names, self.sites, self.measures, strict=True)
             ),
-            tensors_sha256=_sha256(tensors),
+            tensors_sha256=tensors_sha256(tensors),
         )
         try:
             write_atomic(place, save(tensors, metadata={MANIFEST: manifest.model_dump_json()}))
         except TraceError as error:
             raise StatesError(error.problem, error.remedy) from error
+        except PydanticSerializationError as error:
+            raise StatesError(f"The recipe is not made of plain JSON values: {error}", "Give such values.") from error
 
     @classmethod
     def load(cls, path: str | Path, loaded: LoadedModel | None = None, *, other_weights: bool = False) -> Self:
@@ -254,7 +256,10 @@ class Vectors:
             sites = tuple(parse_site(entry.site) for entry in manifest.entries)
         except (ValidationError, EngineError) as error:
             raise StatesError(f"The manifest of {place} is not valid: {error}", "Restore it from a copy.") from error
-        if not {"vectors"} <= tensors.keys() <= {"vectors", *_OPTIONAL} or _sha256(tensors) != manifest.tensors_sha256:
+        if (
+            not {"vectors"} <= tensors.keys() <= {"vectors", *_OPTIONAL}
+            or tensors_sha256(tensors) != manifest.tensors_sha256
+        ):
             raise StatesError(
                 f"The tensors of {place} are not those that its manifest was written for.", "Restore it from a copy."
             )
@@ -270,27 +275,3 @@ class Vectors:
         if loaded is not None:
             vectors.require(loaded, other_weights=other_weights)
         return vectors
-
-
-def read_tensors(path: Path) -> tuple[str | None, dict[str, Tensor]]:
-    """The manifest's text, if there is one, and the tensors of a safetensors file.
-
-    Raises:
-        StatesError: If the file is missing or not a whole safetensors file.
-    """
-    if not path.is_file():
-        raise StatesError(f"{path} does not exist.", "Check the path.")
-    try:
-        with safe_open(path, framework="pt") as file:
-            return (file.metadata() or {}).get(MANIFEST), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
-        raise StatesError(f"{path} is not a whole safetensors file: {error}.", "Copy it again.") from error
-
-
-def _sha256(tensors: Mapping[str, Tensor]) -> str:
-    """SHA-256 over names, kinds, shapes and bytes, in the order of the names."""
-    digest = hashlib.sha256()
-    for name, tensor in sorted(tensors.items()):
-        digest.update(f"{name} {tensor.dtype} {list(tensor.shape)}\n".encode())
-        digest.update(tensor.contiguous().flatten().view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()
