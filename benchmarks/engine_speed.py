@@ -116,8 +116,8 @@ class Bench:
             f"{theirs['tokens_per_s_for_128']:.0f} tokens/s ({theirs['new_tokens']} of 128 run) | "
             f"{made['tokens_per_s'] / theirs['tokens_per_s_for_128']:.1f} x |",
             f"| 500 questions after 4,000 tokens | {queries['seconds']:.1f} s, {queries['peak_rss_mb']:.0f} MB | "
-            f"separate forwards: {apart['seconds_for_500']:.0f} s ({apart['queries']} of 500 run); largest difference of "
-            f"log-probabilities {error:.1e} | {apart['seconds_for_500'] / queries['seconds']:.0f} x |",
+            f"separate forwards: {apart['seconds_for_500']:.0f} s ({apart['queries']} of 500 run); largest "
+            f"difference of log-probabilities {error:.1e} | {apart['seconds_for_500'] / queries['seconds']:.0f} x |",
             f"| all {shots['shot_counts']} shot counts of a {shots['context_tokens']}-token context | "
             f"{shots['seconds']:.1f} s | separate forwards: {shots['separate_seconds']:.0f} s (3 of 500 run); largest "
             f"difference {shots['largest_difference']:.1e} | {shots['ratio']:.0f} x |",
@@ -140,10 +140,10 @@ def main() -> None:
         page = [
             "# The engine beside its peers",
             "",
-            f"One run of `python benchmarks/engine_speed.py` (`make bench`) on {processor()}, {options.threads} threads. "
-            "SmolLM2-135M-Instruct. Every figure is from this run. Errors are the largest absolute difference of a "
-            "log-probability from the oracle (float32, eager, no cache, one row, one edit). Peers were measured on a part "
-            "of the cells, taken evenly over layers, at their best batch size.",
+            f"One run of `python benchmarks/engine_speed.py` (`make bench`) on {processor()}, {options.threads} "
+            "threads. SmolLM2-135M-Instruct. Every figure is from this run. Errors are the largest absolute difference of "
+            "a log-probability from the oracle (float32, eager, no cache, one row, one edit). Peers were measured on a "
+            "part of the cells, taken evenly over layers, at their best batch size.",
             "",
             "## 2,560 cells (32 vectors, 10 layers, 8 doses) on a prompt of 136 tokens, 11 of them edited",
             "",
