@@ -205,7 +205,7 @@ def _panel(claim: Claim, loaded: LoadedModel, folder: Path, progress: Progress) 
         else:
             try:
                 progress.say(f"loading the sibling {name}")
-                models["sibling"] = _remembered("sibling", load(name, device=loaded.device), folder)
+                models["sibling"] = _remembered("sibling", load(name, device=loaded.device.split()[0]), folder)
             except ModelError as error:
                 absent["sibling"] = f"{error.problem} {error.remedy}"
     panel = Panel(claim.observers, models, absent)

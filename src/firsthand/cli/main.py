@@ -57,7 +57,7 @@ def audit(
     json: Json = None,
     blocks: Annotated[int | None, typer.Option(help="Confirmation blocks of the standard claim.", min=2)] = None,
     observer: Annotated[list[str] | None, typer.Option(help="Further observers, package.module:Class.")] = None,
-    device: Annotated[str | None, typer.Option(help="Such as cpu or cuda:0.")] = None,
+    device: Annotated[str | None, typer.Option(help="Such as cpu or cuda:0; auto spreads over all GPUs.")] = None,
     dtype: Annotated[str, typer.Option(help="float32, bfloat16, or float16 on a GPU.")] = "float32",
 ) -> None:
     """Can this model report a private bit that was put into its activations after the public evidence was frozen?"""
@@ -114,7 +114,7 @@ def report(
 def doctor(
     model: Annotated[str, typer.Argument(help="Name, folder, GGUF file or Hugging Face id.")],
     json: Json = None,
-    device: Annotated[str | None, typer.Option(help="Such as cpu or cuda:0.")] = None,
+    device: Annotated[str | None, typer.Option(help="Such as cpu or cuda:0; auto spreads over all GPUs.")] = None,
     dtype: Annotated[str, typer.Option(help="float32, bfloat16, or float16 on a GPU.")] = "float32",
 ) -> None:
     """Check on your own model that edits are exact and that its tokens can carry an answer."""

@@ -1,12 +1,15 @@
 import io
 import json
 from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
 
 import pytest
 import torch
+from accelerate import dispatch_model
 from safetensors.torch import load_file, save_file
 from transformers.utils import logging as transformers_logging
 
+from firsthand.engine import Edit, Row, inspect_model, resid_post, run
 from firsthand.engine.loading import load
 from firsthand.errors import ModelError
 
@@ -116,3 +119,15 @@ def test_an_encoder_is_refused(make_folder):
     (folder / "config.json").write_text(json.dumps({"model_type": "t5", "is_encoder_decoder": True}))
     with pytest.raises(ModelError, match="encoder-decoder"):
         load(str(folder), device="cpu")
+
+
+def test_a_model_that_is_spread_over_devices_runs_edits_and_resumes_as_one_in_one_place(tiny_folder: Path) -> None:
+    spread, whole = load(str(tiny_folder), device="auto"), load(str(tiny_folder))
+    assert spread.device == "auto (cpu)" if not torch.cuda.is_available() else spread.device.startswith("auto (cuda")
+    # With one device Accelerate wraps nothing, so its wrapping of every block's forward is asked for as well.
+    dispatched = dispatch_model(spread.model, {"": "cpu"}, force_hooks=True)
+    vector = torch.ones(32)
+    rows = [Row((5, 6, 7, 8), (Edit(resid_post(layer), (2,), vector),)) for layer in (0, 1, 2)]
+    found = run(inspect_model(dispatched), rows, path="shared").logprobs_RV
+    assert torch.allclose(found, run(inspect_model(whole.model), rows, path="plain").logprobs_RV, atol=2e-5)
+    assert torch.allclose(run(inspect_model(dispatched), rows, path="plain").logprobs_RV, found, atol=2e-5)

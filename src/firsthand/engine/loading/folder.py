@@ -52,13 +52,14 @@ def resolve_dtype(dtype: str, device: torch.device) -> torch.dtype:
     return DTYPES[dtype]
 
 
-def load_folder(folder: Path, dtype: torch.dtype, device: torch.device) -> tuple[Any, Any]:
+def load_folder(folder: Path, dtype: torch.dtype, device: torch.device, *, spread: bool = False) -> tuple[Any, Any]:
     """Load the model and tokenizer of a folder that :func:`~firsthand.engine.loading.refuse.check_folder` accepted.
 
     Args:
         folder: The folder.
         dtype: Data type of the weights.
         device: Where to put the model.
+        spread: Instead, let Accelerate spread its layers over all GPUs, and over the CPU if they do not suffice.
 
     Returns:
         The model, in evaluation mode and without gradients, and the tokenizer.
@@ -79,10 +80,14 @@ def load_folder(folder: Path, dtype: torch.dtype, device: torch.device) -> tuple
             trust_remote_code=False,
             local_files_only=True,
             output_loading_info=True,
+            device_map="auto" if spread else None,
         )
         _refuse_missing(report, folder)
         model.eval().requires_grad_(False)
-        model.to(device)
+        if spread:
+            _refuse_disk(model, folder)
+        else:
+            model.to(device)
     except ModelError:
         raise
     except (torch.OutOfMemoryError, MemoryError) as error:
@@ -113,6 +118,20 @@ def _load_tokenizer(folder: Path) -> Any:
             "Save its fast form (tokenizer.json) into the folder.",
         )
     return tokenizer
+
+
+def devices_of(model: Any) -> str:
+    """Where the parts of a spread model lie, in words."""
+    places = {str(place) for place in getattr(model, "hf_device_map", {"": model.device}).values()}
+    return ", ".join(sorted(f"cuda:{place}" if place.isdecimal() else place for place in places))
+
+
+def _refuse_disk(model: Any, folder: Path) -> None:
+    if "disk" in {str(place) for place in getattr(model, "hf_device_map", {}).values()}:
+        raise ModelError(
+            f"{folder} fits into GPUs and memory only with layers on disk, which would be read again for every pass.",
+            "Use bfloat16, a smaller model, or a larger machine.",
+        )
 
 
 def _refuse_encoder_decoder(config: Any, folder: Path) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from firsthand.engine.loading import gguf, hub
 from firsthand.engine.loading.bundled import find_parts, provide_gguf
-from firsthand.engine.loading.folder import load_folder, resolve_device, resolve_dtype
+from firsthand.engine.loading.folder import devices_of, load_folder, resolve_device, resolve_dtype
 from firsthand.engine.loading.hashes import config_sha256, file_sha256, tokenizer_sha256, weights_sha256
 from firsthand.engine.loading.loaded import LoadedModel, count_parameters
 from firsthand.engine.loading.names import BUNDLED, NameKind, classify
@@ -35,7 +35,7 @@ def load(
     Args:
         name: A bundled name (``smollm2``, ``gemma3-270m``), a folder with safetensors, a ``.gguf`` file, or a Hugging
             Face id. A GGUF file is dequantised once and then kept as safetensors in the cache.
-        device: Such as ``cpu`` or ``cuda:0``; None takes CUDA if there is one.
+        device: Such as ``cpu`` or ``cuda:0``; None takes CUDA if there is one; ``auto`` spreads over all GPUs.
         dtype: ``float32``, ``bfloat16``, or on a GPU ``float16``.
         revision: Branch, tag or commit of a Hugging Face id.
         progress: Called with one short message at each step.
@@ -51,14 +51,15 @@ def load(
     kind = classify(name)
     if revision is not None and kind is not NameKind.HUB:
         raise ModelError(f"{name!r} is not a Hugging Face id, so it has no revisions.", "Leave revision out.")
-    target = resolve_device(device)
+    spread = device == "auto"
+    target = resolve_device(None if spread else device)
     torch_dtype = resolve_dtype(dtype, target)
     with quiet():
         place = _find(name, kind, revision, say)
         weights = check_folder(place.folder)
         digest = place.weights_sha256 or weights_sha256(weights)
-        say(f"Loading {name} in {dtype} on {target}")
-        model, tokenizer = load_folder(place.folder, torch_dtype, target)
+        say(f"Loading {name} in {dtype} on {'all devices' if spread else target}")
+        model, tokenizer = load_folder(place.folder, torch_dtype, target, spread=spread)
     text_config = model.config.get_text_config()
     return LoadedModel(
         name=name,
@@ -66,7 +67,7 @@ def load(
         model=model,
         tokenizer=tokenizer,
         dtype=dtype,
-        device=str(target),
+        device=f"auto ({devices_of(model)})" if spread else str(target),
         weights_sha256=digest,
         tokenizer_sha256=tokenizer_sha256(tokenizer),
         config_sha256=config_sha256(place.folder / "config.json"),
