@@ -12,6 +12,8 @@ A margin within one stratum that another undoes is a signal too, and forbids to 
 
 *confidence*: the type-2 AUROC against one half.
 
+*choices* among n options: the accuracy, balanced over the true option, against 1/n.
+
 Equivalence alone is worth nothing: a constant passes, and so does a report that is constant within blocks. So it is
 refused unless a wire or probe read the state on the same trials with a lower bound of at least the claim's minimum
 sensitivity. A constant report, or one whose logit contrast follows the state while its answers do not, is refused too
@@ -22,6 +24,7 @@ was shown, and the constancy is the way in which it was not reported.
 from collections.abc import Sequence
 
 from firsthand.analysis.evidence import (
+    ChoiceEvidence,
     ConfidenceEvidence,
     DetectionEvidence,
     Evidence,
@@ -48,6 +51,8 @@ def compared(evidence: Evidence) -> list[tuple[str, Measured, float]]:
             return [(f"margin against {name}", member, 0.0) for name, member in evidence.margins.members.items()]
         case ConfidenceEvidence():
             return [("type-2 AUROC", evidence.auroc, 0.5)]
+        case ChoiceEvidence():
+            return [("accuracy", evidence.accuracy, evidence.chance)]
     raise TypeError(f"no equivalence is defined for {type(evidence).__name__}")
 
 
@@ -67,7 +72,8 @@ def most_sensitive(readers: Sequence[ReaderEvidence], alpha: float) -> ReaderEvi
 def available_at_report(evidence: Evidence, spec: AnalysisSpec) -> ReaderEvidence | None:
     """The best reader at the report position, if it reads the truth by more than the minimum effect above chance."""
     best = most_sensitive([reader for reader in evidence.readers if reader.where == "report"], spec.alpha)
-    if best is None or best.accuracy.low(spec.alpha) <= 0.5 + spec.minimum_effect:
+    chance = evidence.chance if isinstance(evidence, ChoiceEvidence) else 0.5
+    if best is None or best.accuracy.low(spec.alpha) <= chance + spec.minimum_effect:
         return None
     return best
 
@@ -92,6 +98,8 @@ def _signal(evidence: Evidence, spec: AnalysisSpec) -> str | None:
                 found = max(cancelled, key=lambda one: one.value)
         case ConfidenceEvidence():
             name, found, reference = "type-2 AUROC", Joint({"": evidence.auroc}), 0.5
+        case ChoiceEvidence():
+            name, found, reference = "accuracy", Joint({"": evidence.accuracy}), evidence.chance
         case _:
             return None
     p = found.p_above(reference)

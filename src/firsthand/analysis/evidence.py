@@ -113,6 +113,25 @@ class DetectionEvidence(Evidence):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class ChoiceEvidence(Evidence):
+    """A choice among several options; accuracies are balanced over the true option.
+
+    Attributes:
+        chance: One over the number of options.
+        missing_arms: Control arms that the claim names and the trace lacks.
+        accuracy: On target trials.
+        gap: Advantage over each observer.
+        arms: Advantage over each control arm.
+    """
+
+    chance: float
+    missing_arms: tuple[str, ...]
+    accuracy: Measured
+    gap: Joint[Measured]
+    arms: Joint[Measured]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ConfidenceEvidence(Evidence):
     """How confidence orders right and wrong answers.
 

@@ -79,6 +79,14 @@ class ControlRow(_Result):
     margin: Estimate
 
 
+class ArmRow(_Result):
+    """A control arm of a choice: its accuracy, and how far the report is ahead of it."""
+
+    name: str
+    score: Estimate
+    lead: Estimate
+
+
 class ReaderRow(_Result):
     """A wire or probe that reads the state in the activations on the same trials.
 
@@ -168,6 +176,7 @@ class CapabilityResult(_Result):
     kinds: tuple[KindRow, ...] = ()
     observers: tuple[ObserverRow, ...] = ()
     controls: tuple[ControlRow, ...] = ()
+    arms: tuple[ArmRow, ...] = ()
     readers: tuple[ReaderRow, ...] = ()
     signal_detection: SignalDetection | None = None
     equivalence: Equivalence | None = None

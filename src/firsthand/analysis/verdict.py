@@ -16,6 +16,7 @@ from firsthand.analysis.equivalence import (
     most_sensitive,
 )
 from firsthand.analysis.evidence import (
+    ChoiceEvidence,
     ConfidenceEvidence,
     DetectionEvidence,
     Evidence,
@@ -82,6 +83,8 @@ def compile_verdict(evidence: Evidence, spec: AnalysisSpec) -> Ruling:
             found = _detection(evidence, spec)
         case ConfidenceEvidence():
             found = _confidence(evidence, spec)
+        case ChoiceEvidence():
+            found = _choice(evidence, spec)
         case _:
             raise TypeError(f"no rules for {type(evidence).__name__}")
     verdict, reasons = found
@@ -109,6 +112,8 @@ def closed_gates(evidence: Evidence, spec: AnalysisSpec) -> tuple[str, ...]:
             f"coverage: on {gates.weakest_kind} trials valid answers hold {gates.weakest_coverage:.1%} of the "
             f"probability, less than the required {spec.minimum_coverage:.0%}"
         )
+    if isinstance(evidence, ChoiceEvidence) and evidence.missing_arms:
+        reasons.append(f"no trials of the required control arm: {', '.join(evidence.missing_arms)}")
     if gates.valid == 0:
         reasons.append("not one answer was valid")
     if gates.observers == 0:
@@ -267,6 +272,34 @@ def _anomaly(ev: DetectionEvidence, spec: AnalysisSpec) -> Found | None:
     if taken:
         return Verdict.ANOMALY_ONLY, (*taken, *unclear)
     return (Verdict.INSUFFICIENT, tuple(unclear)) if unclear else None
+
+
+def _choice(ev: ChoiceEvidence, spec: AnalysisSpec) -> Found:
+    alpha = spec.alpha
+    base = shown("accuracy", ev.accuracy, alpha, ev.chance)
+    if ev.accuracy.p_below(ev.chance) <= alpha:
+        return Verdict.INVERTED, (f"{base}; below chance (p = {ev.accuracy.p_below(ev.chance):.3g})",)
+    if ev.accuracy.p_above(ev.chance) > alpha:
+        return None, (base,)
+    arms, observers = ev.arms.failing(alpha), ev.gap.failing(alpha, spec.minimum_effect)
+    if ev.arms.members and not arms and not observers and ev.accuracy.value - ev.chance >= spec.minimum_effect:
+        return Verdict.PRIVILEGED, (
+            f"{base}; ahead of every observer, of the strongest ({ev.gap.weakest}) by "
+            f"{shown('a gap of', ev.gap, alpha, 0.0)}",
+            f"and of every control arm, of the nearest ({ev.arms.weakest}) by "
+            f"{shown('a lead of', ev.arms, alpha, 0.0)}",
+        )
+    for name in arms:
+        lead = ev.arms.members[name]
+        if _as_good(lead, spec):
+            words = shown("the report is ahead of it by", lead, alpha, 0.0)
+            return Verdict.ANOMALY_ONLY, (f"{base}, and the control arm {name} gives as many right answers: {words}",)
+    found = _matched_by_observer(ev.gap, base, spec)
+    if found is not None:
+        return found
+    failing = {**ev.arms.members, **ev.gap.members}
+    lacking = _each(failing, (*arms, *observers)) or "any control arm, as none was run"
+    return None, (f"{base}; not shown to be ahead of: {lacking}",)
 
 
 def _confidence(ev: ConfidenceEvidence, spec: AnalysisSpec) -> Found:
