@@ -123,6 +123,23 @@ def doctor(
     run_doctor(model, json, device, dtype)
 
 
+@app.command("import")
+def import_(
+    kind: Annotated[str | None, typer.Argument(help="Importer by name (see --list), or package.module:Class.")] = None,
+    folder: Annotated[Path | None, typer.Argument(help="Folder with the published files.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Where trace, profile and page go (default: runs/KIND).")] = None,
+    json: Json = None,
+    list_: Annotated[bool, typer.Option("--list", help="Show which importers there are.")] = False,
+) -> None:
+    """Read other people's published trials: their trace, and what they show when scored with care."""
+    from firsthand.cli.imports import list_importers, run_import
+
+    if list_:
+        list_importers()
+        return
+    run_import(kind, folder, out, json)
+
+
 @claim_app.command("new")
 def claim_new(
     path: Annotated[Path, typer.Argument(help="YAML file to be written.")],

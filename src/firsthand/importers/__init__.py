@@ -1,1 +1,1 @@
-"""Other people's result files, as traces."""
+"""Other people's published trials, as traces and profiles; see ``docs/importing.md``."""
