@@ -186,7 +186,7 @@ def test_attention_with_a_mask_that_the_model_changed_is_refused() -> None:
     state = SharedPass(layout_of([2], [0]))
     parts = Heads([2], 0).part([0], [slice(None)])
     handle = state.mask(causal_mask_function, CPU)
-    for other in (None, handle.clone()):
+    for other in (None, handle.expand(1, 1, 2, 1), torch.ones(1, 1, 1, 2, dtype=torch.bool)):
         with pytest.raises(EngineError, match="changes the attention mask"):
             state.attention(nn.Identity(), *parts, other, 0.3, None, None)
 

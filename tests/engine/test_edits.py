@@ -30,7 +30,6 @@ PLACES = [
     ((2,), r"row 1.*tokens 3 to 5"),
     ((6,), r"row 1.*tokens 3 to 5"),
     ((-1,), "row 1"),
-    ((3.5,), "row 1"),
     ((3, 3), "row 1 names a position twice"),
 ]
 
@@ -126,6 +125,14 @@ def test_two_readings_of_one_row_need_two_names() -> None:
 def test_no_rows_and_rows_without_tokens_are_refused(rows: list[Row]) -> None:
     with pytest.raises(EngineError, match="at least one row, and each row at least one token"):
         check_rows(rows, [0] * len(rows), 8, 4)
+
+
+def test_positions_that_are_no_whole_numbers_are_refused() -> None:
+    for positions in ((3.5,), "34", ("a",)):
+        with pytest.raises(EngineError, match="positions are"):
+            Edit(SITE, positions, ONES)  # type: ignore[arg-type]
+        with pytest.raises(EngineError, match="positions are"):
+            Capture("site", SITE, positions)  # type: ignore[arg-type]
 
 
 def test_numpy_integers_are_positions_too() -> None:

@@ -91,10 +91,14 @@ def test_scaled_addition_moves_by_its_strength_in_norms_of_the_residual(anatomy:
 
 
 def test_a_replaced_residual_is_the_vector_and_a_projected_one_has_nothing_along_it(anatomy: Anatomy) -> None:
-    replaced = read(anatomy, lambda r: [change(resid_post(1), r, operation=Operation.REPLACE, strength=2.0)])
+    replaced, halfway, clean = (
+        read(anatomy, lambda r, s=s: [change(resid_post(1), r, operation=Operation.REPLACE, strength=s)])
+        for s in (1.0, 0.5, 0.0)
+    )
     projected = read(anatomy, lambda r: [change(resid_post(1), r, operation=Operation.PROJECT_OUT)])
     for r in range(2):
-        assert torch.equal(replaced[r], (2.0 * VECTORS[r]).expand_as(replaced[r]))
+        assert torch.equal(replaced[r], VECTORS[r].expand_as(replaced[r]))
+        assert torch.allclose(halfway[r], (VECTORS[r] + clean[r]) / 2, atol=1e-6)
         assert float((projected[r] @ VECTORS[r]).abs().max()) < 1e-4
 
 

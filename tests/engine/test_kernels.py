@@ -35,6 +35,10 @@ def by_the_textbook(
     return out, lse
 
 
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+
+
+@pytest.mark.parametrize("device", DEVICES)
 @given(
     batch=st.integers(1, 2),
     groups=st.integers(1, 2),
@@ -48,6 +52,7 @@ def by_the_textbook(
 )
 @settings(max_examples=60, deadline=None)
 def test_attention_of_any_shape_is_that_of_the_textbook(
+    device: str,
     batch: int,
     groups: int,
     each: int,
@@ -66,7 +71,9 @@ def test_attention_of_any_shape_is_that_of_the_textbook(
         seen = seen.tril()
     if view == "mask":
         seen = drawn(batch, queries, keys, seed=seed + 3) > 0.3
-    out, lse = attend(query, key, value, seen if view == "mask" else None, 0.4, softcap, causal=view == "causal")
+    there = [x.to(device) for x in (query, key, value, seen)]
+    out, lse = attend(*there[:3], there[3] if view == "mask" else None, 0.4, softcap, causal=view == "causal")
+    out, lse = out.cpu(), lse.cpu()
     expected, expected_lse = by_the_textbook(query, key, value, seen, 0.4, softcap)
     assert out.dtype == lse.dtype == torch.float32
     assert float((out - expected).abs().max()) < 1e-5

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from transformers import PreTrainedModel
 from firsthand.engine import (
     Capture,
     Edit,
+    Prefix,
     Row,
     Timing,
     inspect_model,
@@ -214,6 +216,22 @@ def test_a_model_that_cannot_share_continues_its_prefix_by_running_rows_whole() 
     output = run_rows(anatomy, [Row((4, 5), (edit(0, 3),))], prefix=prefix)
     assert_told(output, [told_by_the_twin(twin, Row((5, 6, 7, 4, 5), (edit(1, 1), edit(0, 3))))])
     assert_read(readings[0], told_by_the_twin(twin, Row((5, 6, 7), (edit(1, 1),), capture))[1])
+
+
+def test_a_lifted_edit_may_last_to_the_end_of_its_prefix_and_is_read_after_its_end_only() -> None:
+    def begun(until: int, **options: Any) -> Prefix:
+        lifted = replace(edit(1, 1), until=until, **{"timing": Timing.LIFTED, **options})
+        return run_prefix(ANATOMY, [Row((5, 6, 7), (lifted,))])[0]
+
+    told = told_by_the_twin(TWIN, Row((5, 6, 7, 8, 9), (replace(edit(1, 1), timing=Timing.LIFTED, until=3),)))
+    assert_told(run_rows(ANATOMY, [Row((8, 9))], prefix=begun(3)), [told])
+    late, delayed = begun(4), begun(3, timing=Timing.DELAYED, question=4)
+    for prefix in (late, delayed):
+        assert_told(run_rows(ANATOMY, [Row((8, 9))], prefix=prefix), [told])
+        with pytest.raises(EngineError, match=r"in the prefix of row 0 is .*read at 3"):
+            run_rows(ANATOMY, [Row((8,))], prefix=prefix)
+    with pytest.raises(EngineError, match="reaches position 1"):
+        begun(1)
 
 
 def with_prefix(**options: object) -> Callable[[], object]:

@@ -17,10 +17,28 @@ def test_a_model_that_does_more_than_attend_is_found_out_by_its_numbers(llama: P
     block = llama.model.layers[1]
     block.register_forward_hook(lambda module, args, output: output + 0.1 * output.cumsum(1))
     anatomy = inspect_model(llama)
-    assert "shared and own attention differ by" in refusal_to_share(anatomy)
+    assert "log-probabilities differ by" in refusal_to_share(anatomy)
     rows = [Row((5, 6, 7, 8)), Row((5, 6, 7, 9))]
     whole = [run(anatomy, [row], path="plain").logprobs_RV for row in rows]
     assert torch.allclose(run(anatomy, rows).logprobs_RV, torch.cat(whole), atol=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "reason"),
+    [
+        ("rope_parameters", {"rope_type": "dynamic", "factor": 2.0}, "depend on the length"),
+        ("rope_parameters", {"full_attention": {"rope_type": "longrope"}, "other": {}}, "depend on the length"),
+        ("attn_temperature_tuning", True, "by their place"),
+        ("num_kv_shared_layers", 2, "keys of other layers"),
+        ("hidden_size_per_layer_input", 8, "inputs of their own"),
+        ("index_topk", 4, "an index of its own"),
+    ],
+)
+def test_what_no_short_trial_would_notice_is_known_by_its_setting(
+    llama: PreTrainedModel, setting: str, value: object, reason: str
+) -> None:
+    setattr(llama.config, setting, value)
+    assert reason in refusal_to_share(inspect_model(llama))
 
 
 def test_a_refusal_is_told_once_with_its_reason_and_its_price(caplog: pytest.LogCaptureFixture) -> None:

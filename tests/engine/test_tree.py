@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from plain_families import HIDDEN
 
 from firsthand.engine import Anatomy, Capture, Edit, Row, resid_post, tree
-from firsthand.engine.tree import grow, shareable_length, together
+from firsthand.engine.tree import Leaf, shareable_length, together, walk
 
 ONE = torch.ones(HIDDEN)
 TRUNK = tuple(range(3, 23))
@@ -18,6 +18,10 @@ TRUNK = tuple(range(3, 23))
 
 def edit(position: int) -> Edit:
     return Edit(resid_post(1), (position,), ONE)
+
+
+def grow(anatomy: Anatomy, rows: Sequence[Row], least: int) -> list[Leaf]:
+    return [leaf for leaves in walk(anatomy, rows, least) for leaf in leaves]
 
 
 @pytest.fixture
@@ -78,32 +82,16 @@ def test_an_edited_row_shares_what_lies_before_its_edit_only(anatomy: Anatomy, p
     assert passes == [[20], [19]]
 
 
-@pytest.mark.parametrize(("budget", "expected"), [(45, [[20], [20, 25]]), (44, [[20], [20], [25]])])
-def test_branches_are_computed_in_as_many_passes_as_memory_asks_for(
+@pytest.mark.parametrize(("budget", "expected"), [(85, [[20], [20, 25]]), (84, [[20], [20], [25]])])
+def test_no_more_keys_and_values_are_kept_at_one_time_than_memory_allows(
     anatomy: Anatomy, passes: list[list[int]], monkeypatch: pytest.MonkeyPatch, budget: int, expected: list[list[int]]
 ) -> None:
-    monkeypatch.setattr(tree, "tokens_at_once", lambda _: budget)
+    monkeypatch.setattr(tree, "slots_at_once", lambda _: budget)
     rows = [Row((*TRUNK, *range(side, side + 20 + n), 80 + i)) for n, side in ((0, 30), (5, 50)) for i in range(3)]
     leaves = {leaf.row: leaf for leaf in grow(anatomy, rows, 16)}
     assert passes == expected
     for i, row in enumerate(rows):
         assert leaves[i].prefix.rows[leaves[i].home].tokens == row.tokens[:-1]
-
-
-def test_branches_that_do_not_fit_into_memory_after_all_are_computed_in_halves(
-    anatomy: Anatomy, passes: list[list[int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = tree.run_prefix
-
-    def narrow(anatomy: Anatomy, rows: Sequence[Row], **options: Any) -> Any:
-        if len(rows) > 1:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return own(anatomy, rows, **options)
-
-    monkeypatch.setattr(tree, "run_prefix", narrow)
-    rows = [Row((*range(side, side + 20), 90 + i)) for side in (5, 30, 60) for i in range(2)]
-    assert [leaf.start for leaf in grow(anatomy, rows, 16)] == [20] * 6
-    assert passes == [[20], [20], [20]]
 
 
 def test_a_row_alone_is_run_whole(anatomy: Anatomy, passes: list[list[int]]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText, PreTrainedModel
 
 VOCABULARY = 97
 HIDDEN = 32
@@ -34,6 +34,7 @@ _GPT = {"n_embd": HIDDEN, "n_layer": DEPTH, "n_head": 4, "n_positions": 64}
 _ALTERNATING = {"layer_types": ["sliding_attention", "full_attention"] * 2}
 _GEMMA = {**_HEAD, **_WINDOW, "query_pre_attn_scalar": 8}
 _EXPERTS = {"num_local_experts": 4, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 24}
+_LLAMA4 = {**_HEAD, **_EXPERTS, "attention_chunk_size": 5, "intermediate_size_mlp": 48}
 _SHARED_EXPERT = {"shared_expert_intermediate_size": 24}
 _SCALED = {"residual_multiplier": 0.5, "embedding_multiplier": 2.0, "attention_multiplier": 0.3, "logits_scaling": 2.0}
 _LATENT = {
@@ -56,6 +57,27 @@ _ENCODER_DECODER = {
     "decoder_ffn_dim": 48,
     "decoder_attention_heads": 4,
 }
+
+_TOWER = {
+    "hidden_size": HIDDEN,
+    "intermediate_size": 48,
+    "num_hidden_layers": DEPTH,
+    "num_attention_heads": 4,
+    "image_size": 28,
+    "patch_size": 14,
+}
+_EYES: dict[str, dict[str, Any]] = {
+    "gemma3": _TOWER,
+    "qwen2_5_vl": {
+        "depth": 2,
+        "hidden_size": HIDDEN,
+        "out_hidden_size": HIDDEN,
+        "num_heads": 4,
+        "intermediate_size": 48,
+        "fullatt_block_indexes": [0],
+    },
+}
+"""Vision towers of models that have one, as deep and as wide as their text where that could be mistaken for it."""
 
 
 @dataclass(frozen=True)
@@ -93,29 +115,12 @@ class Family:
 def tiny_model(model_type: str, configuration: dict[str, Any], seed: int = 0) -> PreTrainedModel:
     """A model of random weights, in evaluation mode; a setting of ``None`` is left to the family's default."""
     torch.manual_seed(seed)
-    if model_type == "gemma3":
-        return _gemma3_with_its_vision_tower(configuration)
     settings = {key: value for key, value in {**_USUAL, **configuration}.items() if value is not None}
-    config = AutoConfig.for_model(model_type, **settings)
-    return AutoModelForCausalLM.from_config(config).eval()
-
-
-def _gemma3_with_its_vision_tower(configuration: dict[str, Any]) -> PreTrainedModel:
-    """A vision tower as deep and as wide as the text decoder."""
-    from transformers import Gemma3Config, Gemma3ForConditionalGeneration, Gemma3TextConfig, SiglipVisionConfig
-
-    text = Gemma3TextConfig(**{**_USUAL, **configuration})
-    vision = SiglipVisionConfig(
-        hidden_size=HIDDEN,
-        intermediate_size=48,
-        num_hidden_layers=DEPTH,
-        num_attention_heads=4,
-        image_size=28,
-        patch_size=14,
-    )
-    tokens = {"image_token_index": 96, "boi_token_index": 94, "eoi_token_index": 95}
-    config = Gemma3Config(text_config=text, vision_config=vision, mm_tokens_per_image=4, **tokens)
-    return Gemma3ForConditionalGeneration(config).eval()
+    if model_type in _EYES:
+        tokens = dict.fromkeys(("image_token_id", "video_token_id", "image_token_index"), VOCABULARY - 1)
+        config = AutoConfig.for_model(model_type, text_config=settings, vision_config=_EYES[model_type], **tokens)
+        return AutoModelForImageTextToText.from_config(config).eval()
+    return AutoModelForCausalLM.from_config(AutoConfig.for_model(model_type, **settings)).eval()
 
 
 def with_lora(model: PreTrainedModel) -> Any:
@@ -141,6 +146,11 @@ SHARED: dict[str, Family] = {
     "qwen2": Family("qwen2"),
     "qwen2, window in upper layers": Family("qwen2", {**_WINDOW, "use_sliding_window": True, "max_window_layers": 2}),
     "qwen2_moe": Family("qwen2_moe", {**_EXPERTS, **_SHARED_EXPERT}),
+    "qwen2_5_vl, threefold positions": Family(
+        "qwen2_5_vl",
+        {"rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0}},
+        "model.language_model.layers",
+    ),
     "qwen3": Family("qwen3", _HEAD),
     "qwen3_moe": Family("qwen3_moe", {**_HEAD, **_EXPERTS}),
     "mistral": Family("mistral", {**_HEAD, **_WINDOW}),
@@ -173,10 +183,34 @@ SHARED: dict[str, Family] = {
     "smollm3": Family("smollm3"),
     "nemotron": Family("nemotron"),
     "deepseek_v3": Family("deepseek_v3", _LATENT),
-    "llama4_text": Family("llama4_text", {**_HEAD, **_EXPERTS, "attention_chunk_size": 5, "intermediate_size_mlp": 48}),
+    "llama4_text": Family("llama4_text", {**_LLAMA4, "attn_temperature_tuning": False}),
     "exaone4": Family("exaone4", {**_WINDOW, **_ALTERNATING}, **_AFTER_NORM),
     "glm4": Family("glm4", _HEAD, middle="post_self_attn_layernorm"),
     "persimmon": Family("persimmon"),
+    "phimoe": Family("phimoe", _EXPERTS),
+    "granitemoe": Family("granitemoe", _EXPERTS),
+    "jetmoe": Family("jetmoe", middle="self_attention"),
+    "modernbert-decoder": Family(
+        "modernbert-decoder", {"local_attention": 5, "global_attn_every_n_layers": 2}, middle="attn"
+    ),
+    "ctrl": Family("ctrl", {**_GPT, "dff": 48}, "transformer.h", "multi_head_attention"),
+    "ministral3, yarn": Family(
+        "ministral3",
+        {
+            **_HEAD,
+            "rope_parameters": {
+                "rope_type": "yarn",
+                "factor": 4.0,
+                "beta_fast": 32.0,
+                "beta_slow": 1.0,
+                "mscale": 1.0,
+                "mscale_all_dim": 1.0,
+                "original_max_position_embeddings": 4,
+                "llama_4_scaling_beta": 0.3,
+                "rope_theta": 10000.0,
+            },
+        },
+    ),
 }
 """Families whose rows share attention."""
 
@@ -188,6 +222,9 @@ WHOLE: dict[str, Family] = {
         "llama",
         {"rope_parameters": {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 10000.0}},
         unshared="depend on the length",
+    ),
+    "llama4_text, queries scaled by their place": Family(
+        "llama4_text", {**_LLAMA4, "floor_scale": 3, "no_rope_layers": [1, 0, 1, 0]}, unshared="scales queries"
     ),
     "gpt_neo": Family(
         "gpt_neo",
@@ -217,12 +254,22 @@ WHOLE: dict[str, Family] = {
         "model.decoder.layers",
         unshared=_NO_POSITIONS,
     ),
+    "diffllama": Family("diffllama", _HEAD, unshared="differ by"),
+    "gemma4_text, inputs of its own in every layer": Family(
+        "gemma4_text",
+        {**_GEMMA, **_ALTERNATING, "hidden_size_per_layer_input": 8, "initializer_range": 0.05},
+        middle="",
+        unshared="inputs of their own",
+    ),
+    "lfm2, convolutions": Family(
+        "lfm2", {"layer_types": ["conv", "full_attention", "full_attention", "conv"]}, unshared="(conv)"
+    ),
     "mamba": Family("mamba", {"state_size": 4}, "backbone.layers", "", unshared=_NO_POSITIONS, continues="one by one"),
     "recurrent_gemma": Family(
         "recurrent_gemma",
         {"attention_window_size": 5, "lru_width": HIDDEN},
         middle="temporal_block",
-        unshared="differ by",
+        unshared="(linear_attention)",
         continues="one by one",
     ),
     "rwkv": Family(
@@ -240,7 +287,7 @@ WHOLE: dict[str, Family] = {
             "linear_value_head_dim": 8,
         },
         middle="linear_attn",
-        unshared="differ by",
+        unshared="(linear_attention)",
     ),
     "xlstm, no choice of logits": Family(
         "xlstm", {"num_heads": 4}, "backbone.blocks", "", unshared=_NO_POSITIONS, continues="not"
@@ -259,6 +306,26 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
         "no residual stream",
     ),
     "openai-gpt": ("openai-gpt", _GPT, "no residual stream"),
+    "jamba, blocks of two classes": (
+        "jamba",
+        {**_EXPERTS, "attn_layer_period": 2, "attn_layer_offset": 1},
+        "blocks could not be found",
+    ),
+    "gemma3n": (
+        "gemma3n_text",
+        {
+            **_HEAD,
+            **_WINDOW,
+            **_ALTERNATING,
+            "num_kv_shared_layers": 2,
+            "laurel_rank": 4,
+            "hidden_size_per_layer_input": 8,
+            "vocab_size_per_layer_input": VOCABULARY,
+            "activation_sparsity_pattern": [0.0] * DEPTH,
+            "intermediate_size": [48] * DEPTH,
+        },
+        "no residual stream",
+    ),
     "dory": ("dory", _HEAD, "exactly once"),
     "prophetnet": (
         "prophetnet",

@@ -137,7 +137,7 @@ def plain_operation(old_H: Tensor, edit: PlainEdit) -> Tensor:
     elif edit.operation == "add_scaled":
         new = h + s * h.norm() / v.norm() * v
     elif edit.operation == "replace":
-        new = s * v
+        new = (1 - s) * h + s * v
     elif edit.operation == "project_out":
         unit = v / v.norm()
         new = h - s * torch.dot(h, unit) * unit

@@ -5,6 +5,7 @@ the one list of that many equal modules that lies on the path of the text decode
 few tokens then shows whether they are what they seem.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
+from firsthand.engine.locks import held
 from firsthand.engine.midpoints import find_midpoints
 from firsthand.errors import EngineError
 
@@ -90,8 +92,8 @@ def inspect_model(model: PreTrainedModel) -> Anatomy:
     path, blocks = outermost[0]
     refuse_training(model)
     _refuse_virtual_tokens(model, name)
-    tuples = _refuse_by_trial(model, tuple(blocks), path, width)
-    with torch.no_grad():
+    with held(model), torch.no_grad():
+        tuples = _refuse_by_trial(model, tuple(blocks), path, width)
         midpoints = find_midpoints(lambda: model(input_ids=_trial_tokens(model), use_cache=False), tuple(blocks))
     return Anatomy(model, tuple(blocks), midpoints, width, path, tuples)
 
@@ -100,6 +102,16 @@ def unwrapped(model: PreTrainedModel) -> nn.Module:
     """The model inside a PEFT wrapper, or the model itself."""
     base: nn.Module = model.get_base_model() if hasattr(model, "get_base_model") else model
     return base
+
+
+def state_of_weights(model: PreTrainedModel) -> Hashable:
+    """Something that changes when weights are written to, or adapters are switched, scaled or merged."""
+    adapters = tuple(
+        (tuple(m.active_adapters), m.disable_adapters, tuple(m.merged_adapters), tuple(sorted(m.scaling.items())))
+        for m in model.modules()
+        if isinstance(getattr(m, "merged_adapters", None), list) and hasattr(m, "scaling")
+    )
+    return sum(parameter._version for parameter in model.parameters()), adapters
 
 
 def refuse_training(model: PreTrainedModel) -> None:

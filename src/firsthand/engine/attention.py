@@ -29,6 +29,9 @@ from firsthand.errors import EngineError
 NAME: Final = "firsthand_shared"
 KeysValues = tuple[Tensor, Tensor]
 
+_KNOWN: Final = frozenset({"position_ids", "cache_position"})
+"""Tensors that models hand on to any attention, and that say nothing which masks and keys do not."""
+
 
 @dataclass(frozen=True, eq=False)
 class Memory:
@@ -93,10 +96,27 @@ def _with_room(tensor: Tensor, slots: int) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class _Masks:
-    """What may be seen: ``None`` is everything (prefix) or what is not later (own)."""
+    """What may be seen: ``None`` is everything (prefix, by group) or what is not later (own)."""
 
-    prefix_BNP: Tensor | None
+    prefix: tuple[Tensor | None, ...]
     own_RSK: Tensor | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Prefix rows that about as many tokens continue.
+
+    Attributes:
+        rows: The rows of the prefix ``[rows]``, or ``None`` for all of them in order.
+        tokens: Places of the tokens that continue each ``[rows, most tokens]``, padded; ``None`` for all in order.
+    """
+
+    rows: Tensor | None
+    tokens: Tensor | None
+
+    def of(self, tensor: Tensor) -> Tensor:
+        """The group's rows of something that has one entry for each row of the prefix."""
+        return tensor if self.rows is None else tensor[self.rows.to(tensor.device)]
 
 
 @dataclass(eq=False)
@@ -117,16 +137,17 @@ class SharedPass:
     tail: Tail | None = None
     record: bool = False
     recorded: dict[nn.Module, KeysValues] = field(default_factory=dict)
-    _masks: dict[int, tuple[Tensor, _Masks]] = field(default_factory=dict)
+    _masks: list[_Masks] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         layout = self.layout
         if self.tail is not None:
             new = torch.where(layout.inside, layout.positions[layout.rectangle], -1)
             self.tail.positions_RK = torch.cat([self.tail.positions_RK, new], 1)
-        self._by_prefix: Tensor | None = None
+        self._groups: list[_Group] = [_Group(None, None)]
+        self._home_N: Tensor | None = None
         if self.prefix_rows is not None:
-            self._by_prefix, self._home_N = _grouped(layout, self.prefix_rows, len(self.prefix_memory.positions_BP))
+            self._groups, self._home_N = _grouped(layout, self.prefix_rows, len(self.prefix_memory.positions_BP))
 
     @property
     def prefix_memory(self) -> Memory:
@@ -143,21 +164,23 @@ class SharedPass:
 
     def mask(self, mask_function: Callable[..., Tensor], device: torch.device) -> Tensor:
         """Work out what may be seen, and return a handle under which :meth:`attention` finds it again."""
-        handle = torch.ones(1, 1, 1, 1, dtype=torch.bool, device=device)
-        found = _Masks(self._prefix_mask(mask_function, device), self._own_mask(mask_function, device))
-        self._masks[id(handle)] = handle, found
-        return handle
+        self._masks.append(_Masks(self._prefix_mask(mask_function, device), self._own_mask(mask_function, device)))
+        # Its number is its last dimension, which survives being copied to another device.
+        return torch.ones(1, 1, 1, len(self._masks), dtype=torch.bool, device=device)
 
-    def _prefix_mask(self, mask_function: Callable[..., Tensor], device: torch.device) -> Tensor | None:
+    def _prefix_mask(self, mask_function: Callable[..., Tensor], device: torch.device) -> tuple[Tensor | None, ...]:
         if self.prefix is None:
-            return None
-        slots_BP, query = self.prefix.positions_BP, self.layout.positions
-        query_BN = query[None] if self._by_prefix is None else query[self._by_prefix]
-        seen = (slots_BP >= 0)[:, None]
-        if mask_function is not causal_mask_function:
-            zero = torch.zeros((), dtype=torch.long)
-            seen = seen & mask_function(zero, zero, query_BN[:, :, None], slots_BP[:, None, :])
-        return None if bool(seen.all()) else seen.expand(-1, query_BN.shape[1], -1).to(device)
+            return ()
+        found = []
+        for group in self._groups:
+            slots_BP, query = group.of(self.prefix.positions_BP), self.layout.positions
+            query_BN = query[None] if group.tokens is None else query[group.tokens]
+            seen = (slots_BP >= 0)[:, None]
+            if mask_function is not causal_mask_function:
+                zero = torch.zeros((), dtype=torch.long)
+                seen = seen & mask_function(zero, zero, query_BN[:, :, None], slots_BP[:, None, :])
+            found.append(None if bool(seen.all()) else seen.expand(-1, query_BN.shape[1], -1).to(device))
+        return tuple(found)
 
     def _own_mask(self, mask_function: Callable[..., Tensor], device: torch.device) -> Tensor | None:
         layout = self.layout
@@ -181,16 +204,16 @@ class SharedPass:
         sink_H: Tensor | None,
     ) -> Tensor:
         """Attend to prefix and own row, and merge, ``[tokens, heads, value width]``."""
-        if handle is None or id(handle) not in self._masks:
+        if handle is None or handle.shape[:3] != (1, 1, 1) or handle.shape[3] > len(self._masks):
             raise EngineError(
                 f"{type(module).__name__} changes the attention mask that it is given.", "Run rows without sharing."
             )
-        masks = self._masks[id(handle)][1]
+        masks = self._masks[handle.shape[3] - 1]
         if self.record:
             self.recorded[module] = key_GND, value_GND
         out, lse = self._own(module, query_HND, key_GND, value_GND, masks.own_RSK, scale, softcap)
         if self.prefix is not None:
-            before, lse_before = self._prefix(module, query_HND, masks.prefix_BNP, scale, softcap)
+            before, lse_before = self._prefix(module, query_HND, masks.prefix, scale, softcap)
             out = torch.lerp(out, before, torch.sigmoid(lse_before - lse)[..., None].to(out.dtype))
             lse = torch.logaddexp(lse, lse_before)
         if sink_H is not None:
@@ -215,27 +238,48 @@ class SharedPass:
         return _packed(out, self.layout), _packed(lse, self.layout)
 
     def _prefix(
-        self, module: nn.Module, query_HND: Tensor, mask: Tensor | None, scale: float, softcap: float | None
+        self,
+        module: nn.Module,
+        query_HND: Tensor,
+        masks: tuple[Tensor | None, ...],
+        scale: float,
+        softcap: float | None,
     ) -> KeysValues:
         keys, values = self.prefix_memory.layers[module]
-        query = query_HND[None] if self._by_prefix is None else query_HND[:, self._by_prefix].transpose(0, 1)
-        mask = None if mask is None else mask.to(query.device)
-        out, lse = attend(query, keys, values, mask, scale, softcap, causal=False)
-        out, lse = out.transpose(1, 2).flatten(0, 1), lse.transpose(1, 2).flatten(0, 1)
-        return (out, lse) if self._by_prefix is None else (out[self._home_N], lse[self._home_N])
+        outs, lses = [], []
+        for group, mask in zip(self._groups, masks, strict=True):
+            query = query_HND[None] if group.tokens is None else query_HND[:, group.tokens].transpose(0, 1)
+            seen = None if mask is None else mask.to(query.device)
+            out, lse = attend(query, group.of(keys), group.of(values), seen, scale, softcap, causal=False)
+            outs.append(out.transpose(1, 2).flatten(0, 1))
+            lses.append(lse.transpose(1, 2).flatten(0, 1))
+        out, lse = torch.cat(outs), torch.cat(lses)
+        return (out, lse) if self._home_N is None else (out[self._home_N], lse[self._home_N])
 
 
-def _grouped(layout: Layout, prefix_rows: tuple[int, ...], rows: int) -> tuple[Tensor, Tensor]:
-    """Tokens by the prefix row they continue ``[prefix rows, most tokens]``, and where each token is in that table."""
+def _grouped(layout: Layout, prefix_rows: tuple[int, ...], rows: int) -> tuple[list[_Group], Tensor]:
+    """Tokens by the prefix row that they continue, and where each token is in the groups laid one behind the other.
+
+    Rows that about as many tokens continue form a group, so that little is padded, and rows that none continues are in
+    none.
+    """
     owner_N = torch.tensor(prefix_rows).repeat_interleave(torch.tensor(layout.lengths))
     count = torch.bincount(owner_N, minlength=rows)
-    width = int(count.max())
+    size = torch.where(count > 0, count.clamp_min(1).float().log2().ceil().long(), -1)
     order = torch.argsort(owner_N, stable=True)
-    within = torch.arange(len(owner_N)) - (count.cumsum(0) - count)[owner_N[order]]
-    table, home_N = torch.zeros(rows * width, dtype=torch.long), torch.empty_like(owner_N)
-    home_N[order] = owner_N[order] * width + within
-    table[home_N] = torch.arange(len(owner_N))
-    return table.view(rows, width), home_N
+    first = count.cumsum(0) - count
+    home_N, groups, begin = torch.empty_like(owner_N), [], 0
+    for bucket in sorted(set(size[size >= 0].tolist())):
+        members = (size == bucket).nonzero()[:, 0]
+        width = int(count[members].max())
+        column = torch.arange(width)
+        inside = column[None] < count[members][:, None]
+        places = order[first[members][:, None] + torch.minimum(column[None], count[members][:, None] - 1)]
+        home_N[places[inside]] = (begin + torch.arange(places.numel()).view(places.shape))[inside]
+        begin += places.numel()
+        every = len(members) == rows
+        groups.append(_Group(None if every else members, places))
+    return groups, home_N
 
 
 def _rows(x_HND: Tensor, layout: Layout) -> Tensor:
@@ -272,8 +316,14 @@ def _attention(
     dropout: float = 0.0,
     softcap: float | None = None,
     s_aux: Tensor | None = None,
-    **_: Any,
+    **further: Any,
 ) -> tuple[Tensor, None]:
+    strange = [name for name, value in further.items() if isinstance(value, Tensor) and name not in _KNOWN]
+    if strange or further.get("is_causal") is False:
+        raise EngineError(
+            f"{type(module).__name__} attends by more than keys and masks ({', '.join(strange) or 'not causally'}).",
+            "Run rows without sharing.",
+        )
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     out_NHD = _current().attention(module, query[0], key[0], value[0], attention_mask, scale, softcap, s_aux)
     return out_NHD[None], None

@@ -14,7 +14,7 @@ from transformers import PreTrainedTokenizerBase
 from firsthand.engine.anatomy import Anatomy
 from firsthand.engine.edits import Row, live_edits
 from firsthand.engine.opened import open_rows, run_further
-from firsthand.engine.session import check_tokens, check_whole_rows
+from firsthand.engine.session import check_whole_rows
 from firsthand.engine.sharing import can_share
 from firsthand.engine.sweep import run
 from firsthand.errors import ElicitationError, EngineError
@@ -58,8 +58,7 @@ def score_candidates(anatomy: Anatomy, rows: Sequence[Row], candidates: Sequence
     check_candidates(candidates)
     if any(row.read or row.captures for row in rows):
         raise EngineError("A row to be answered is read at its end only.", "Leave 'read' and 'captures' out.")
-    check_whole_rows(anatomy, rows)
-    check_tokens(anatomy, rows, [0] * len(rows), further=max(len(c) for c in candidates) - 1)
+    check_whole_rows(anatomy, rows, further=max(len(c) for c in candidates) - 1)
     nodes = list(dict.fromkeys(c[:n] for c in candidates for n in range(len(c))))
     nexts = {node: sorted({c[len(node)] for c in candidates if c[: len(node)] == node}) for node in nodes}
     steps: dict[tuple[int, Tokens], Tensor] = {}
@@ -143,7 +142,7 @@ def _only_first(anatomy: Anatomy, rows: Sequence[Row], note: Note) -> None:
 
 def _by_branches(anatomy: Anatomy, rows: Sequence[Row], deeper: Sequence[Tokens], note: Note) -> None:
     """Every row is run once, and every inner node as a continuation of it."""
-    for opened in open_rows(anatomy, rows, copies=sum(len(node) for node in deeper)):
+    for opened in open_rows(anatomy, rows, copies=len(deeper), further=max(len(node) for node in deeper)):
         for number, logits_V in zip(opened.numbers, opened.logits_RV, strict=True):
             note(number, (), logits_V)
         asked = [(i, node) for i in range(len(opened.numbers)) for node in deeper]

@@ -15,16 +15,17 @@ the keys and values that it left behind.
 ============  =======================================================================================================
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from numbers import Integral
-from typing import Literal
+from typing import Any, Literal
 
 from torch import Tensor
 
-from firsthand.engine.sites import Site, check_site
+from firsthand.engine.sites import Site, check_site, chosen
 from firsthand.errors import EngineError
+from firsthand.vocabulary import Timing
 
 
 class Operation(StrEnum):
@@ -35,18 +36,9 @@ class Operation(StrEnum):
     ADD_SCALED = "add_scaled"
     """``h + s |h| v / |v|``: strength in units of the residual's own norm."""
     REPLACE = "replace"
-    """``s v``"""
+    """``h + s (v - h)``: with ``s = 1`` exactly ``v``, with ``s = 0`` no edit."""
     PROJECT_OUT = "project_out"
     """``h - s (h . v) v / |v|^2``: with ``s = 1`` nothing is left along ``v``."""
-
-
-class Timing(StrEnum):
-    """How long an edit is in force; see the table above."""
-
-    PREFILL = "prefill"
-    LIVE = "live"
-    LIFTED = "lifted"
-    DELAYED = "delayed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +49,8 @@ class Edit:
 
     Attributes:
         site: Where.
-        positions: Absolute token positions, each once; only a ``live`` edit may have none, which is then made at
-            generated tokens alone.
+        positions: Absolute token positions, each once; where text is generated a ``live`` edit may have none, and
+            is then made at generated tokens alone.
         vector_H: The vector, ``[hidden]``, in residual units.
         operation: What is done with it.
         strength: Factor ``s`` of the operation.
@@ -75,6 +67,17 @@ class Edit:
     timing: Timing = Timing.PREFILL
     until: int | None = None
     question: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "positions", _whole("An edit's positions", self.positions))
+        object.__setattr__(self, "operation", chosen("An operation", Operation, self.operation))
+        object.__setattr__(self, "timing", chosen("A timing", Timing, self.timing))
+        if not isinstance(self.site, Site) or not isinstance(self.vector_H, Tensor):
+            raise EngineError(
+                f"An edit was given {type(self.site).__name__} as its site and {type(self.vector_H).__name__} as its "
+                "vector.",
+                "Give a Site, such as resid_post(12), and a tensor [hidden].",
+            )
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,14 @@ class Capture:
     positions: tuple[int, ...]
     when: Literal["after", "before"] = "after"
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "positions", _whole(f"Capture '{self.name}'s positions", self.positions))
+        if self.when not in ("after", "before") or not isinstance(self.site, Site):
+            raise EngineError(
+                f"Capture '{self.name}' is to read {self.when!r} edits at {self.site!r}.",
+                "Read 'after' or 'before' the edits of a Site, such as resid_post(12).",
+            )
+
 
 @dataclass(frozen=True, eq=False)
 class Row:
@@ -111,9 +122,36 @@ class Row:
     captures: tuple[Capture, ...] = ()
     read: tuple[int, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tokens", _whole("A row's tokens", self.tokens))
+        object.__setattr__(self, "read", _whole("A row's 'read'", self.read))
+        for name, kind in (("edits", Edit), ("captures", Capture)):
+            given = getattr(self, name)
+            given = (given,) if isinstance(given, kind) else tuple(given)
+            if not all(isinstance(one, kind) for one in given):
+                raise EngineError(f"A row's {name} are {given!r}.", f"Give a tuple of {kind.__name__} objects.")
+            object.__setattr__(self, name, given)
+
     def from_position(self, start: int) -> "Row":
         """The same row without its first ``start`` tokens, which a prefix holds already."""
         return self if start == 0 else replace(self, tokens=self.tokens[start:])
+
+
+def _whole(what: str, given: Any) -> tuple[int, ...]:
+    """Whole numbers as a tuple, whatever sequence they came in.
+
+    Raises:
+        EngineError: If they are no whole numbers.
+    """
+    if isinstance(given, tuple) and all(type(number) is int for number in given):
+        return given  # the same object, so that rows can be told to share their tokens at a glance
+    values = given.tolist() if isinstance(given, Tensor) else given
+    if not isinstance(values, Iterable) or isinstance(values, str):
+        raise EngineError(f"{what} are {given!r}.", "Give a sequence of whole numbers.")
+    listed = tuple(values)
+    if not all(isinstance(number, Integral) for number in listed):
+        raise EngineError(f"{what} are {list(listed)[:6]!r}.", "Give whole numbers.")
+    return tuple(int(number) for number in listed)
 
 
 def reads_of(row: Row, start: int) -> tuple[int, ...]:
@@ -126,7 +164,15 @@ def live_edits(row: Row, position: int) -> tuple[Edit, ...]:
     return tuple(replace(edit, positions=(position,)) for edit in row.edits if edit.timing is Timing.LIVE)
 
 
-def check_rows(rows: Sequence[Row], starts: Sequence[int], hidden: int, depth: int) -> None:
+def check_rows(
+    rows: Sequence[Row],
+    starts: Sequence[int],
+    hidden: int,
+    depth: int,
+    *,
+    continued: bool = False,
+    generating: bool = False,
+) -> None:
     """Refuse rows that could not be carried out exactly as written.
 
     Args:
@@ -134,6 +180,8 @@ def check_rows(rows: Sequence[Row], starts: Sequence[int], hidden: int, depth: i
         starts: Absolute position of each row's first token.
         hidden: Width of the residual stream.
         depth: Number of blocks.
+        continued: Whether the rows are a prefix, whose rows are read only once they are continued.
+        generating: Whether tokens will follow at which ``live`` edits are made, so that these may have no positions.
 
     Raises:
         EngineError: If a row is empty, a layer or position is out of range, a position is named twice in one edit or
@@ -149,10 +197,10 @@ def check_rows(rows: Sequence[Row], starts: Sequence[int], hidden: int, depth: i
         for edit in row.edits:
             what = f"An edit at {edit.site}, row {number}"
             check_site(what, edit.site, depth)
-            if edit.positions or edit.timing is not Timing.LIVE:  # a live edit may wait for the first generated token
+            if edit.positions or not (generating and edit.timing is Timing.LIVE):
                 _check_positions(what, edit.positions, start, end)
             _check_vector(what, edit, hidden, finite)
-            _check_timing(what, edit, reads_of(row, start))
+            check_timing(what, edit, None if continued else min(reads_of(row, start)))
         names = [capture.name for capture in row.captures]
         if len(set(names)) != len(names):
             raise EngineError(f"Two captures share a name: {sorted(names)}.", "Give every capture a name of its own.")
@@ -190,7 +238,17 @@ def _check_vector(what: str, edit: Edit, hidden: int, finite: dict[int, bool]) -
         raise EngineError(f"{what}: {edit.operation} needs a direction, the vector is zero.", "Give another vector.")
 
 
-def _check_timing(what: str, edit: Edit, read: Sequence[int]) -> None:
+def check_timing(what: str, edit: Edit, read: int | None) -> None:
+    """Refuse an edit whose timing would not mean what it says.
+
+    Args:
+        what: The edit, for messages.
+        edit: The edit.
+        read: First position that the row is read at, if that is known.
+
+    Raises:
+        EngineError: If ``until`` or ``question`` is missing, superfluous, or on the wrong side of what it divides.
+    """
     lifted = edit.timing in (Timing.LIFTED, Timing.DELAYED)
     if lifted is (edit.until is None) or (edit.timing is Timing.DELAYED) is (edit.question is None):
         raise EngineError(
@@ -198,14 +256,17 @@ def _check_timing(what: str, edit: Edit, read: Sequence[int]) -> None:
             f"{edit.timing}.",
             "Give what the timing needs and nothing else.",
         )
-    if edit.until is not None and not (max(edit.positions) < edit.until <= min(read)):
+    if edit.until is None:
+        return
+    read = edit.question or edit.until if read is None else read
+    if not max(edit.positions) < edit.until <= read:
         raise EngineError(
             f"{what} is {edit.timing} at position {edit.until}, but it reaches position {max(edit.positions)} and the "
-            f"row is read at {min(read)}.",
+            f"row is read at {read}.",
             "A lifted edit ends before the clean part begins, and the row is read in the clean part.",
         )
-    if edit.question is not None and not (edit.until or 0) < edit.question <= min(read):
+    if edit.question is not None and not edit.until < edit.question <= read:
         raise EngineError(
-            f"{what} is delayed from position {edit.until} to the question at {edit.question}, read at {min(read)}.",
+            f"{what} is delayed from position {edit.until} to the question at {edit.question}, read at {read}.",
             "Neutral tokens must lie between the two, and the row must be read inside or after the question.",
         )

@@ -15,6 +15,7 @@ from firsthand.engine.attention import SharedPass, shared_attention
 from firsthand.engine.edits import Row, reads_of
 from firsthand.engine.hooks import intervened
 from firsthand.engine.layout import Layout
+from firsthand.engine.locks import held
 from firsthand.engine.skipping import skipping
 from firsthand.errors import EngineError
 
@@ -71,6 +72,7 @@ def forward(
     reads = [layout.place(i, p) for i, row in enumerate(rows) for p in reads_of(row, layout.starts[i])]
     kept = reads if logits else reads[-1:]
     with ExitStack() as stack:
+        stack.enter_context(held(anatomy.model))
         readings = stack.enter_context(intervened(anatomy, rows, layout))
         if start is not None:
             stack.enter_context(skipping(anatomy, start.stage, start.stream))

@@ -16,14 +16,14 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from firsthand.engine.anatomy import Anatomy, refuse_training
+from firsthand.engine.anatomy import Anatomy
 from firsthand.engine.chunks import chunked, tokens_at_once
-from firsthand.engine.edits import Row, check_rows, live_edits
+from firsthand.engine.edits import Row, live_edits
 from firsthand.engine.forward import forward
 from firsthand.engine.layout import Layout
 from firsthand.engine.opened import Opened, open_rows, run_further
 from firsthand.engine.sampling import Sampling, default_sampling, next_tokens
-from firsthand.engine.session import check_tokens
+from firsthand.engine.session import check_whole_rows
 from firsthand.engine.sharing import can_share
 from firsthand.engine.stopping import Reason, Stopper, stopper_for
 from firsthand.errors import EngineError
@@ -99,9 +99,7 @@ def generate(
     Raises:
         EngineError: If a prompt cannot be run, is read elsewhere than at its end, or leaves no room for the tokens.
     """
-    refuse_training(anatomy.model)
-    check_rows(prompts, [0] * len(prompts), anatomy.hidden_size, len(anatomy.blocks))
-    check_tokens(anatomy, prompts, [0] * len(prompts), further=max_tokens)
+    check_whole_rows(anatomy, prompts, further=max_tokens)
     if any(row.read or row.captures for row in prompts):
         raise EngineError("A prompt to be continued is read at its end only.", "Leave 'read' and 'captures' out.")
     settings = default_sampling(anatomy.model) if sampling is None else sampling
@@ -111,7 +109,7 @@ def generate(
         for number, row in enumerate(prompts)
         for sample in range(samples)
     ]
-    for runner, group in _runners(anatomy, prompts, open_sequences):
+    for runner, group in _runners(anatomy, prompts, open_sequences, max_tokens):
         active, logits_RV, step = list(group), runner.first(), 0
         while active:
             _draw(prompts, active, logits_RV, step, settings, stopper)
@@ -208,6 +206,9 @@ class _SharedRunner:
             kept = torch.tensor(going)
             self._homes = self._homes[kept]
             self._tail.keep(kept)
+            left = torch.tensor(sorted(set(self._homes.tolist())))
+            if len(left) < len(self._prefix.positions_BP):
+                self._prefix, self._homes = self._prefix.select(left), torch.searchsorted(left, self._homes)
         rows, starts = [], []
         for s in active:
             prompt = self._prompts[s.prompt]
@@ -217,7 +218,7 @@ class _SharedRunner:
 
 
 def _runners(
-    anatomy: Anatomy, prompts: Sequence[Row], sequences: Sequence[_Sequence]
+    anatomy: Anatomy, prompts: Sequence[Row], sequences: Sequence[_Sequence], max_tokens: int
 ) -> Iterator[tuple[_Runner, Sequence[_Sequence]]]:
     """Batches of sequences that can run side by side, each with its runner, one after the other."""
     if not can_share(anatomy):
@@ -227,7 +228,7 @@ def _runners(
         return
     of_prompt = {number: list(same) for number, same in groupby(sequences, lambda s: s.prompt)}
     samples = len(sequences) // len(prompts)
-    for opened in open_rows(anatomy, prompts, copies=samples):
+    for opened in open_rows(anatomy, prompts, copies=samples, further=max_tokens):
         members = [s for number in opened.numbers for s in of_prompt[number]]
         for begin in range(0, len(members), MOST_SEQUENCES):
             group = members[begin : begin + MOST_SEQUENCES]

@@ -133,7 +133,7 @@ def _add_scaled(old: Tensor, vector: Tensor, strength: Tensor) -> Tensor:
 
 
 def _replace(old: Tensor, vector: Tensor, strength: Tensor) -> Tensor:
-    return (strength * vector).to(old.dtype)
+    return torch.lerp(old.to(vector.dtype), vector, strength).to(old.dtype)
 
 
 def _project_out(old: Tensor, vector: Tensor, strength: Tensor) -> Tensor:

@@ -65,7 +65,11 @@ def _attend(
 def _attend_on_cuda(
     query: Tensor, key: Tensor, value: Tensor, seen: Tensor | None, scale: float, *, causal: bool
 ) -> tuple[Tensor, Tensor]:
-    bias = None if seen is None else _bias(seen, query.dtype).expand(query.shape[0], query.shape[1], -1, -1)
+    bias = None
+    if seen is not None:  # the kernel wants rows of memory that begin at multiples of 16 bytes
+        keys = seen.shape[-1]
+        roomy = torch.nn.functional.pad(_bias(seen, query.dtype), (0, -keys % 16))
+        bias = roomy[..., :keys].expand(query.shape[0], query.shape[1], -1, -1)
     out, lse, _, _ = torch.ops.aten._scaled_dot_product_efficient_attention(
         query, key, value, bias, True, 0.0, causal, scale=scale
     )

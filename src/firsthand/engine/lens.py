@@ -15,6 +15,7 @@ from firsthand.engine.anatomy import Anatomy
 from firsthand.engine.edits import Row
 from firsthand.engine.forward import Start, forward
 from firsthand.engine.layout import Layout
+from firsthand.engine.sharing import can_resume, refusals
 from firsthand.errors import EngineError
 
 _AT_ONCE: Final = 256
@@ -39,6 +40,10 @@ def logit_lens(anatomy: Anatomy, states_NH: Tensor, keep: Callable[[Tensor], Ten
             f"The states have shape {list(states_NH.shape)}, needed is [states, {anatomy.hidden_size}].",
             "Give one state of the residual stream a row.",
         )
+    if not can_resume(anatomy):
+        raise EngineError(
+            f"{anatomy.name} has no logit lens: {refusals(anatomy).resume}", "Its residual stream does not say it all."
+        )
     if not bool(states_NH.isfinite().all()):
         raise EngineError("A state is not finite.", "Use a smaller dose, or float32.")
     kept = [_ended(anatomy, chunk_NH) for chunk_NH in torch.split(states_NH, _AT_ONCE)]
@@ -47,7 +52,7 @@ def logit_lens(anatomy: Anatomy, states_NH: Tensor, keep: Callable[[Tensor], Ten
 
 def _ended(anatomy: Anatomy, states_NH: Tensor) -> Tensor:
     rows = [Row((0,))] * len(states_NH)  # which token is embedded does not matter: every block is skipped
-    stream = states_NH.to(anatomy.model.device, anatomy.model.dtype)[:, None]
+    stream = states_NH[:, None]
     start = Start(anatomy.n_layers, stream)
     layout = Layout.of(rows, [0] * len(rows), packed=False)
     return torch.log_softmax(forward(anatomy, rows, layout, start=start).logits_EV, -1)

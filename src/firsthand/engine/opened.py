@@ -1,10 +1,10 @@
 """Rows that have been run and can be continued: each keeps keys and values of what is its own.
 
-Rows that begin alike attend to the same prefix; a row that shares nothing is itself the prefix of whatever continues
-it. The continuations of an opened row, samples or candidate answers, copy only its own part.
+Rows that begin alike attend to the same prefix. The continuations of a row (samples, or candidate answers) attend to it
+too: either each gets a copy of the row's own part, or the whole row becomes a prefix of its own, whichever copies less.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -12,13 +12,13 @@ from torch import Tensor
 
 from firsthand.engine.anatomy import Anatomy
 from firsthand.engine.attention import Memory, SharedPass, Tail
-from firsthand.engine.chunks import chunked, tokens_at_once
+from firsthand.engine.chunks import chunked, slots_at_once, tokens_at_once
 from firsthand.engine.edits import Row
 from firsthand.engine.forward import forward
 from firsthand.engine.layout import Layout
 from firsthand.engine.session import shared_pass
 from firsthand.engine.sweep import LEAST_SHARED
-from firsthand.engine.tree import Leaf, grow, together
+from firsthand.engine.tree import Leaf, walk
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,34 +44,40 @@ class Opened:
         return Tail(self.own.select(rows))
 
 
-def open_rows(anatomy: Anatomy, rows: Sequence[Row], copies: int) -> Iterator[Opened]:
+def open_rows(anatomy: Anatomy, rows: Sequence[Row], copies: int, further: int) -> Iterator[Opened]:
     """Run rows to their end, in groups that fit into memory with their continuations.
 
     Args:
         anatomy: The model's parts, which can share (see :mod:`firsthand.engine.sharing`).
         rows: The rows, whole.
         copies: Continuations of each row that will be run side by side.
+        further: Tokens of each continuation.
     """
-    leaves = {leaf.row: leaf for leaf in grow(anatomy, rows, LEAST_SHARED)}
-    budget = tokens_at_once(anatomy)
+    tokens, slots = tokens_at_once(anatomy), slots_at_once(anatomy)
+    for leaves in walk(anatomy, rows, LEAST_SHARED):
+        own = {leaf.row: len(rows[leaf.row].tokens) - leaf.start for leaf in leaves}
 
-    def size(number: int) -> int:
-        return len(rows[number].tokens) - leaves[number].start + copies
+        def size(leaf: Leaf, own: dict[int, int] = own) -> float:
+            """The share of a batch that a row takes, by tokens of its pass or by what is kept of it."""
+            kept = leaf.start + own[leaf.row] + copies * (min(own[leaf.row], leaf.start) + further)
+            return max(own[leaf.row] / tokens, copies / tokens, kept / slots)
 
-    for same in together(range(len(rows)), lambda number: id(leaves[number].prefix)):
-        for group in chunked(same, size, budget):
-            yield _open(anatomy, rows, group, leaves)
+        for group in chunked(leaves, size, 1.0):
+            yield _open(anatomy, rows, group, copies)
 
 
-def _open(anatomy: Anatomy, rows: Sequence[Row], numbers: Sequence[int], leaves: Mapping[int, Leaf]) -> Opened:
-    asked = [leaves[number] for number in numbers]
-    homes, prefix = [leaf.home for leaf in asked], asked[0].prefix
-    rest = [rows[leaf.row].from_position(leaf.start) for leaf in asked]
-    passed, state, order = shared_pass(anatomy, rest, [leaf.start for leaf in asked], prefix, homes, record=True)
+def _open(anatomy: Anatomy, rows: Sequence[Row], leaves: Sequence[Leaf], copies: int) -> Opened:
+    homes, prefix = [leaf.home for leaf in leaves], leaves[0].prefix
+    rest = [rows[leaf.row].from_position(leaf.start) for leaf in leaves]
+    passed, state, order = shared_pass(anatomy, rest, [leaf.start for leaf in leaves], prefix, homes, record=True)
     own = state.memory().select(torch.argsort(torch.tensor(order)))
-    if prefix is None or prefix.memory is None:
-        return Opened(tuple(numbers), passed.logits_EV, own, torch.arange(len(rest)), own.emptied())
-    return Opened(tuple(numbers), passed.logits_EV, prefix.memory, torch.tensor(homes), own)
+    numbers, home_R = tuple(leaf.row for leaf in leaves), torch.tensor(homes)
+    if prefix is not None and prefix.memory is not None:
+        # Either each continuation gets a copy of the row's own part, or each row a copy of what rows share.
+        if sum(len(row.tokens) * (copies - 1) for row in rest) <= sum(leaf.start for leaf in leaves):
+            return Opened(numbers, passed.logits_EV, prefix.memory, home_R, own)
+        own = prefix.memory.select(home_R).followed_by(own)
+    return Opened(numbers, passed.logits_EV, own, torch.arange(len(rest)), own.emptied())
 
 
 def run_further(

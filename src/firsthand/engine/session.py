@@ -5,15 +5,15 @@ prefix holds keys and values, which are never written to again; where it cannot,
 that continue it are run whole: the same numbers at a higher price.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from firsthand.engine.anatomy import Anatomy, refuse_training
+from firsthand.engine.anatomy import Anatomy, refuse_training, state_of_weights
 from firsthand.engine.attention import Memory, SharedPass
-from firsthand.engine.edits import Row, check_rows
+from firsthand.engine.edits import Row, check_rows, check_timing, reads_of
 from firsthand.engine.forward import Passed, Start, forward
 from firsthand.engine.layout import Layout
 from firsthand.engine.sharing import can_share
@@ -24,17 +24,17 @@ from firsthand.errors import EngineError
 class Prefix:
     """Finished rows, with whatever edits they were computed under.
 
-    The model must stay as it is for as long as the prefix is used: weights and adapters are not compared.
-
     Attributes:
         anatomy: The model that computed it, the only one that may continue it.
         rows: The rows, whole, with their edits.
         memory: Their keys and values; ``None`` for a model that cannot share them.
+        weights: What its weights and adapters were then (see :func:`~firsthand.engine.anatomy.state_of_weights`).
     """
 
     anatomy: Anatomy
     rows: tuple[Row, ...]
     memory: Memory | None
+    weights: Hashable
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -50,10 +50,18 @@ class RunOutput:
         logprobs_RV: Log-probabilities over the full vocabulary after every token that is read, rows one after the
             other, ``[reads, vocabulary]``, float32 on the CPU.
         captures: For each row its readings by name, ``[positions, hidden]``, float32 on the CPU.
+        reads: How often each row was read; rows are read once unless they say otherwise, and then ``logprobs_RV[i]``
+            belongs to row ``i``.
     """
 
     logprobs_RV: Tensor
     captures: list[dict[str, Tensor]]
+    reads: tuple[int, ...] = ()
+
+    def of(self, row: int) -> Tensor:
+        """What was read of one row, ``[its reads, ...]``."""
+        begin = sum(self.reads[:row])
+        return self.logprobs_RV[begin : begin + self.reads[row]]
 
 
 def run_prefix(
@@ -78,18 +86,19 @@ def run_prefix(
         EngineError: If the model cannot take the rows, or an edit or reading cannot be carried out exactly.
     """
     homes = _homes(anatomy, prefix, prefix_rows, len(rows))
-    starts = _checked(anatomy, rows, prefix, homes)
+    starts = _checked(anatomy, rows, prefix, homes, continued=True)
     whole = tuple(_joined(prefix, home, row) for row, home in zip(rows, homes, strict=True))
     if not can_share(anatomy):
         needs = any(row.captures for row in rows)
         readings = _plain(anatomy, rows, prefix, homes, logits=False).readings if needs else [{} for _ in rows]
-        return Prefix(anatomy, whole, None), readings
+        return Prefix(anatomy, whole, None, state_of_weights(anatomy.model)), readings
     passed, state, order = shared_pass(anatomy, rows, starts, prefix, homes, record=True, logits=False)
     memory = state.memory()
     if prefix is not None and prefix.memory is not None:
         memory = prefix.memory.select(torch.tensor([homes[i] for i in order])).followed_by(memory)
     back = torch.argsort(torch.tensor(order))
-    return Prefix(anatomy, whole, memory.select(back) if order != sorted(order) else memory), passed.readings
+    memory = memory.select(back) if order != sorted(order) else memory
+    return Prefix(anatomy, whole, memory, state_of_weights(anatomy.model)), passed.readings
 
 
 def run_rows(
@@ -120,7 +129,8 @@ def run_rows(
         passed = _plain(anatomy, rows, prefix, homes)
     else:
         passed = shared_pass(anatomy, rows, starts, prefix, homes)[0]
-    return RunOutput(torch.log_softmax(passed.logits_EV, dim=-1).cpu(), passed.readings)
+    reads = tuple(len(row.read) or 1 for row in rows)
+    return RunOutput(torch.log_softmax(passed.logits_EV, dim=-1).cpu(), passed.readings, reads)
 
 
 def shared_pass(
@@ -180,6 +190,11 @@ def _homes(anatomy: Anatomy, prefix: Prefix | None, prefix_rows: Sequence[int] |
         return list(range(rows))
     if prefix.anatomy is not anatomy:
         raise EngineError("The prefix was computed by another model.", "Compute it with the model that continues it.")
+    if prefix.weights != state_of_weights(anatomy.model):
+        raise EngineError(
+            "The model's weights or adapters have changed since the prefix was computed.",
+            "Compute the prefix again, or switch the adapter back.",
+        )
     chosen = list(range(rows)) if prefix_rows is None else list(prefix_rows)
     if len(chosen) != rows or not all(0 <= r < len(prefix.rows) for r in chosen):
         raise EngineError(
@@ -189,18 +204,37 @@ def _homes(anatomy: Anatomy, prefix: Prefix | None, prefix_rows: Sequence[int] |
     return chosen
 
 
-def _checked(anatomy: Anatomy, rows: Sequence[Row], prefix: Prefix | None, homes: Sequence[int]) -> list[int]:
+def _checked(
+    anatomy: Anatomy, rows: Sequence[Row], prefix: Prefix | None, homes: Sequence[int], *, continued: bool = False
+) -> list[int]:
     """Refuse what cannot be run exactly, and return each row's first position."""
     starts = [0 if prefix is None else prefix.lengths[home] for home in homes]
     refuse_training(anatomy.model)
-    check_rows(rows, starts, anatomy.hidden_size, len(anatomy.blocks))
+    check_rows(rows, starts, anatomy.hidden_size, len(anatomy.blocks), continued=continued)
     check_tokens(anatomy, rows, starts)
+    if prefix is not None and not continued:
+        for number, (row, home, start) in enumerate(zip(rows, homes, starts, strict=True)):
+            for edit in prefix.rows[home].edits:
+                what = f"An edit at {edit.site} in the prefix of row {number}"
+                check_timing(what, edit, min(reads_of(row, start)))
     return starts
 
 
-def check_whole_rows(anatomy: Anatomy, rows: Sequence[Row]) -> None:
-    """Refuse rows that cannot be run exactly, counted from position 0."""
-    _checked(anatomy, rows, None, range(len(rows)))
+def check_whole_rows(anatomy: Anatomy, rows: Sequence[Row], *, further: int = 0) -> None:
+    """Refuse whole rows that cannot be run exactly, or not be followed by some further tokens.
+
+    Args:
+        anatomy: The model's parts.
+        rows: The rows.
+        further: Tokens that will follow each row; ``live`` edits are made at them, and may have no other positions.
+
+    Raises:
+        EngineError: As :func:`~firsthand.engine.edits.check_rows` and :func:`check_tokens` do.
+    """
+    starts = [0] * len(rows)
+    refuse_training(anatomy.model)
+    check_rows(rows, starts, anatomy.hidden_size, len(anatomy.blocks), generating=further > 0)
+    check_tokens(anatomy, rows, starts, further)
 
 
 def check_tokens(anatomy: Anatomy, rows: Sequence[Row], starts: Sequence[int], further: int = 0) -> None:

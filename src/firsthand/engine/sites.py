@@ -9,6 +9,7 @@ index into a list of hidden states, whose meaning shifts by one between librarie
 from dataclasses import dataclass
 from enum import StrEnum
 from numbers import Integral
+from typing import TypeVar
 
 from firsthand.errors import EngineError
 
@@ -33,6 +34,9 @@ class Site:
     layer: int
     stream: Stream = Stream.POST
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stream", chosen("A stream", Stream, self.stream))
+
     def __str__(self) -> str:
         return f"{self.stream}[{self.layer}]"
 
@@ -40,6 +44,21 @@ class Site:
     def stage(self) -> int:
         """How many blocks lie wholly before the site, so that they need not be run for an edit of it."""
         return self.layer + (self.stream is Stream.POST)
+
+
+E = TypeVar("E", bound=StrEnum)
+
+
+def chosen(what: str, choices: type[E], given: str) -> E:
+    """The choice that a text names; a text that names none is refused, and never taken for another.
+
+    Raises:
+        EngineError: If it is none of the choices.
+    """
+    try:
+        return choices(given)
+    except ValueError as error:
+        raise EngineError(f"{what} cannot be {given!r}.", f"Use one of: {', '.join(choices)}.") from error
 
 
 def resid_pre(layer: int) -> Site:

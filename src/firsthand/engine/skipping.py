@@ -44,7 +44,7 @@ def skipping(anatomy: Anatomy, stage: int, stream: Tensor | None) -> Iterator[No
 def _handing_on(stream: Tensor | None, as_tuple: bool) -> Any:
     def forward(*args: Any, **kwargs: Any) -> Any:
         given = args[0] if args else kwargs["hidden_states"]
-        handed = given if stream is None else stream.to(given.device)
+        handed = given if stream is None else stream.to(given.device, given.dtype)
         return (handed,) if as_tuple else handed
 
     return forward

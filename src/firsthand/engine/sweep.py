@@ -20,9 +20,9 @@ from firsthand.engine.edits import Capture, Row, reads_of
 from firsthand.engine.forward import Passed, Start, forward
 from firsthand.engine.layout import Layout
 from firsthand.engine.session import RunOutput, check_whole_rows, shared_pass
-from firsthand.engine.sharing import can_share, refusal_to_share
+from firsthand.engine.sharing import can_resume, can_share, refusal_to_share
 from firsthand.engine.sites import resid_post
-from firsthand.engine.tree import Leaf, grow, together
+from firsthand.engine.tree import Leaf, together, walk
 from firsthand.errors import EngineError
 
 Path: TypeAlias = Literal["auto", "shared", "plain"]
@@ -32,6 +32,8 @@ Reduce: TypeAlias = Callable[[Tensor, Sequence[int]], Tensor]
 
 LEAST_SHARED: Final = 16
 """Fewest tokens worth a pass of their own; measured by ``benchmarks/crossover.py``."""
+LEAST_GAIN: Final = 1.2
+"""A clean pass must save this many times its own cost; measured by ``benchmarks/crossover.py``."""
 _MOST_PADDING: Final = 1.2
 
 
@@ -95,7 +97,8 @@ class _Sink:
             self.advance(len(numbers))
 
     def output(self) -> RunOutput:
-        return RunOutput(torch.cat([part for part in self.kept if part is not None]), self.captures)
+        parts = [part for part in self.kept if part is not None]
+        return RunOutput(torch.cat(parts), self.captures, tuple(len(part) for part in parts))
 
 
 def _run_whole(anatomy: Anatomy, rows: Sequence[Row], sink: _Sink) -> None:
@@ -136,32 +139,31 @@ class _Job:
 
 
 def _run_shared(anatomy: Anatomy, rows: Sequence[Row], sink: _Sink, least: int) -> None:
+    """Rows by what they share: one prefix at a time, and under it by the tokens that they have in common."""
     budget = tokens_at_once(anatomy)
-    jobs = [_Job(leaf, _rest(rows[leaf.row], leaf.start)) for leaf in grow(anatomy, rows, least)]
-    jobs = [job for same in together(jobs, _before) for job in _staged(anatomy, same, budget)]
 
     def work(chunk: Sequence[_Job]) -> None:
         sink.take([job.leaf.row for job in chunk], _pass(anatomy, chunk))
 
-    for group in together(jobs, lambda job: (id(job.leaf.prefix), job.stage)):
-        ordered = sorted(group, key=lambda job: (job.leaf.home, len(job.row.tokens)))
-        for chunk in chunked(ordered, lambda job: len(job.row.tokens), budget):
-            halving(chunk, work)
+    for leaves in walk(anatomy, rows, least):
+        jobs = sorted((_Job(leaf, _rest(rows[leaf.row], leaf.start)) for leaf in leaves), key=lambda j: j.leaf.home)
+        alike = together(jobs, lambda job: (job.leaf.home, job.row.tokens))
+        for some in chunked(alike, lambda group: len(group[0].row.tokens), budget):
+            ready = _staged(anatomy, some, least)
+            for group in together(ready, lambda job: job.stage):
+                ordered = sorted(group, key=lambda job: (job.leaf.home, len(job.row.tokens)))
+                for chunk in chunked(ordered, lambda job: len(job.row.tokens), budget):
+                    halving(chunk, work)
 
 
 def _rest(row: Row, start: int) -> Row:
     return replace(row, tokens=row.tokens[start:], read=reads_of(row, 0))
 
 
-def _before(job: _Job) -> tuple[int, int, int]:
-    """What decides whether clean passes can be shared: the prefix, its row, and the tokens after it."""
-    return id(job.leaf.prefix), job.leaf.home, hash(job.row.tokens)
-
-
 def _pass(anatomy: Anatomy, jobs: Sequence[_Job]) -> Passed:
     stage, prefix = jobs[0].stage, jobs[0].leaf.prefix
-    streams = [job.stream for job in jobs if job.stream is not None]
-    start = Start(stage, torch.cat(streams)[None]) if stage else None
+    streams = [job.stream for job in sorted(jobs, key=lambda job: job.leaf.home) if job.stream is not None]
+    start = Start(stage, torch.cat(streams)[None].to(anatomy.model.device)) if stage else None
     return shared_pass(
         anatomy,
         [job.row for job in jobs],
@@ -172,20 +174,58 @@ def _pass(anatomy: Anatomy, jobs: Sequence[_Job]) -> Passed:
     )[0]
 
 
-def _staged(anatomy: Anatomy, jobs: Sequence[_Job], budget: int) -> list[_Job]:
-    """The jobs of rows with equal tokens, each starting at the lowest layer at which anything is done to it."""
-    first, depth = jobs[0], len(anatomy.blocks)
-    if len(jobs) == 1 or any(job.row.tokens != first.row.tokens for job in jobs):
-        return list(jobs)
-    stages = [min([depth, *(e.site.stage for e in j.row.edits), *(c.site.stage for c in j.row.captures)]) for j in jobs]
-    wanted = sorted(set(stages) - {0})
-    if not wanted:
-        return list(jobs)
-    start = first.leaf.start
-    everywhere = tuple(range(start, start + len(first.row.tokens)))
-    captures = tuple(Capture(str(stage), resid_post(stage - 1), everywhere) for stage in wanted)
-    clean = Row(first.row.tokens, captures=captures)
-    readings = shared_pass(anatomy, [clean], [start], first.leaf.prefix, [first.leaf.home], logits=False)[0].readings[0]
-    kind = {"dtype": anatomy.model.dtype, "device": anatomy.model.device}
-    streams = {stage: readings[str(stage)].to(**kind) for stage in wanted}
-    return [replace(job, stage=s, stream=streams.get(s)) for job, s in zip(jobs, stages, strict=True)]
+def _staged(anatomy: Anatomy, groups: Sequence[Sequence[_Job]], least: int) -> list[_Job]:
+    """Jobs, each starting at the lowest layer at which anything is done to it, where a clean pass is worth that.
+
+    Args:
+        anatomy: The model's parts.
+        groups: Jobs with equal tokens together; one clean pass serves a group.
+        least: With 1 whatever can be shared is shared, worth it or not.
+    """
+    depth = anatomy.n_layers
+    if not can_resume(anatomy):
+        return [job for group in groups for job in group]
+    ready: list[_Job] = []
+    gaining: list[list[_Job]] = []
+    for group in groups:
+        staged = [replace(job, stage=_stage(job.row, depth)) for job in group]
+        saved = sum(job.stage for job in staged)
+        gains = len(group) > 1 and saved > (0 if least == 1 else LEAST_GAIN * depth)
+        if gains:
+            gaining.append(staged)
+        else:
+            ready += group
+    clean = [_clean(group) for group in gaining]
+    if not clean:
+        return ready
+    homes, starts = [g[0].leaf.home for g in gaining], [g[0].leaf.start for g in gaining]
+    readings: dict[int, dict[str, Tensor]] = {}
+
+    def work(chunk: Sequence[int]) -> None:
+        passed = shared_pass(
+            anatomy,
+            [clean[i] for i in chunk],
+            [starts[i] for i in chunk],
+            gaining[0][0].leaf.prefix,
+            [homes[i] for i in chunk],
+            logits=False,
+        )[0]
+        readings.update(zip(chunk, passed.readings, strict=True))
+
+    halving(range(len(clean)), work)
+    for number, group in enumerate(gaining):
+        ready += [replace(job, stream=readings[number].get(str(job.stage))) for job in group]
+    return ready
+
+
+def _stage(row: Row, depth: int) -> int:
+    """Number of blocks that lie wholly before anything that is done to a row."""
+    return min([depth, *(e.site.stage for e in row.edits), *(c.site.stage for c in row.captures)])
+
+
+def _clean(group: Sequence[_Job]) -> Row:
+    """The tokens of a group without edits, with readings of the stream at every stage at which one of them starts."""
+    first = group[0]
+    everywhere = tuple(range(first.leaf.start, first.leaf.start + len(first.row.tokens)))
+    wanted = sorted({job.stage for job in group} - {0})
+    return Row(first.row.tokens, captures=tuple(Capture(str(s), resid_post(s - 1), everywhere) for s in wanted))

@@ -5,12 +5,12 @@ branch continues it. A branch that would save fewer than ``least`` tokens is not
 carry those tokens themselves.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from firsthand.engine.anatomy import Anatomy
-from firsthand.engine.chunks import chunked, halving, tokens_at_once
+from firsthand.engine.chunks import chunked, slots_at_once
 from firsthand.engine.edits import Row, reads_of
 from firsthand.engine.session import Prefix, run_prefix
 
@@ -51,52 +51,49 @@ class _Branch:
         return 0 if self.prefix is None else self.prefix.lengths[self.home]
 
 
-def grow(anatomy: Anatomy, rows: Sequence[Row], least: int) -> list[Leaf]:
-    """Compute what rows share.
+def walk(anatomy: Anatomy, rows: Sequence[Row], least: int) -> Iterator[list[Leaf]]:
+    """Compute what rows share, branch by branch, and let go of it once its rows are done with.
 
     Args:
         anatomy: The model's parts.
         rows: The rows, whole.
         least: Fewest tokens that are worth a pass of their own.
 
-    Returns:
-        One leaf a row, in any order.
+    Yields:
+        Leaves that continue the same prefix; every row is in one of them.
     """
     free = [shareable_length(row) for row in rows]
+    yield from _descend(anatomy, rows, free, [_branch(rows, free, None, 0, range(len(rows)))], least)
+
+
+def _descend(
+    anatomy: Anatomy, rows: Sequence[Row], free: Sequence[int], branches: list[_Branch], least: int
+) -> Iterator[list[Leaf]]:
+    """The leaves of branches that continue the same prefix, then those of the prefixes that continue it."""
     leaves: list[Leaf] = []
-    level = [_branch(rows, free, None, 0, range(len(rows)))]
-    while level:
-        several = []
-        for branch in level:
-            if len(branch.members) == 1:
-                leaves.append(Leaf(branch.members[0], branch.prefix, branch.home))
-            else:
-                several.append(branch)
-        worth = [b for b in several if b.part - b.start >= least]
-        level = []
-        for b in several:
-            if b.part - b.start < least:
-                _split(rows, free, b, b.prefix, b.home, leaves, level)
-        for b, prefix, home in _computed(anatomy, rows, worth):
-            _split(rows, free, b, prefix, home, leaves, level)
-    return leaves
-
-
-def _computed(anatomy: Anatomy, rows: Sequence[Row], branches: Sequence[_Branch]) -> list[tuple[_Branch, Prefix, int]]:
-    """Run branches up to where they part, and say which row of which prefix each has become."""
-    budget = tokens_at_once(anatomy)
-    finished: list[tuple[_Branch, Prefix, int]] = []
-
-    def work(some: Sequence[_Branch]) -> None:
-        begun = [Row(rows[b.members[0]].tokens[b.start : b.part]) for b in some]
-        homes = None if some[0].prefix is None else [b.home for b in some]
-        prefix, _ = run_prefix(anatomy, begun, prefix=some[0].prefix, prefix_rows=homes)
-        finished.extend((b, prefix, home) for home, b in enumerate(some))
-
-    for group in together(branches, lambda b: id(b.prefix)):
-        for chunk in chunked(group, lambda b: b.part - b.start, budget):
-            halving(chunk, work)
-    return finished
+    worth: list[_Branch] = []
+    while branches:
+        b = branches.pop()
+        if len(b.members) == 1:
+            leaves.append(Leaf(b.members[0], b.prefix, b.home))
+        elif b.part - b.start >= least:
+            worth.append(b)
+        else:
+            _split(rows, free, b, b.prefix, b.home, leaves, branches)
+    if leaves:
+        yield leaves
+    worth.sort(key=lambda b: (b.home, b.members[0]))
+    for chunk in chunked(worth, lambda b: b.part, slots_at_once(anatomy)):
+        begun = [Row(rows[b.members[0]].tokens[b.start : b.part]) for b in chunk]
+        homes = None if chunk[0].prefix is None else [b.home for b in chunk]
+        prefix, _ = run_prefix(anatomy, begun, prefix=chunk[0].prefix, prefix_rows=homes)
+        below: list[_Branch] = []
+        done: list[Leaf] = []
+        for home, b in enumerate(chunk):
+            _split(rows, free, b, prefix, home, done, below)
+        if done:
+            yield done
+        yield from _descend(anatomy, rows, free, below, least)
 
 
 def shareable_length(row: Row) -> int:
