@@ -142,8 +142,8 @@ def main() -> None:
             "",
             f"One run of `python benchmarks/engine_speed.py` (`make bench`) on {processor()}, {options.threads} "
             "threads. SmolLM2-135M-Instruct. Every figure is from this run. Errors are the largest absolute difference "
-            "of a log-probability from the oracle (float32, eager, no cache, one row, one edit). Peers were measured on "
-            "a part of the cells, taken evenly over layers, at their best batch size.",
+            "of a log-probability from the oracle (float32, eager, no cache, one row, one edit). Peers were measured "
+            "on a part of the cells, taken evenly over layers, at their best batch size.",
             "",
             "## 2,560 cells (32 vectors, 10 layers, 8 doses) on a prompt of 136 tokens, 11 of them edited",
             "",

@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from peft import LoraConfig, get_peft_model
 from plain_families import DEPTH, HIDDEN, VOCABULARY, tiny_model
 from plain_rows import assert_read, assert_told, told_by_the_twin
 from plain_run import plain_twin
@@ -15,6 +16,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from firsthand.engine import (
+    Anatomy,
     Capture,
     Edit,
     Prefix,
@@ -304,3 +306,26 @@ def test_gradient_checkpointing_in_evaluation_mode_changes_nothing(llama: PreTra
     llama.gradient_checkpointing_enable()
     there = run(inspect_model(llama), [Row((5, 6), (edit(1, 1),))]).logprobs_RV
     assert torch.equal(there, run(ANATOMY, [Row((5, 6), (edit(1, 1),))]).logprobs_RV)
+
+
+def test_a_prefix_is_refused_once_weights_or_adapters_have_changed(llama: PreTrainedModel) -> None:
+    adapted = get_peft_model(llama, LoraConfig(r=2, target_modules=["q_proj"], init_lora_weights=False)).eval()
+    anatomy = inspect_model(adapted)
+    prefix, _ = run_prefix(anatomy, [Row((5, 6, 7))])
+    again = run_rows(anatomy, [Row((8,))], prefix=prefix).logprobs_RV
+    with adapted.disable_adapter(), pytest.raises(EngineError, match="have changed since"):
+        run_rows(anatomy, [Row((8,))], prefix=prefix)
+    assert torch.equal(run_rows(anatomy, [Row((8,))], prefix=prefix).logprobs_RV, again)
+    with torch.no_grad():
+        next(adapted.parameters()).mul_(2.0)
+    with pytest.raises(EngineError, match="have changed since"):
+        run_rows(anatomy, [Row((8,))], prefix=prefix)
+
+
+def test_what_was_read_of_a_row_is_found_by_its_number(anatomy: Anatomy) -> None:
+    rows = [Row((5, 6, 7), read=(0, 2)), Row((8, 9)), Row((5, 6), read=(1, 0))]
+    for output in (run_rows(anatomy, rows), run(anatomy, rows)):
+        assert [len(output.of(i)) for i in range(3)] == [2, 1, 2]
+        assert torch.equal(torch.cat([output.of(i) for i in range(3)]), output.logprobs_RV)
+        alone = run_rows(anatomy, [Row((5, 6), read=(1, 0))]).logprobs_RV
+        assert torch.allclose(output.of(2), alone, atol=2e-5)

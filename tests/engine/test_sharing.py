@@ -7,8 +7,8 @@ import torch
 from plain_families import SHARED, WHOLE, tiny_model
 from transformers import PreTrainedModel
 
-from firsthand.engine import Row, inspect_model, run
-from firsthand.engine.sharing import can_share, refusal_to_share
+from firsthand.engine import Edit, Row, inspect_model, logit_lens, resid_post, run
+from firsthand.engine.sharing import can_resume, can_share, refusal_to_share
 from firsthand.errors import EngineError
 
 
@@ -75,3 +75,19 @@ def test_the_trial_leaves_hooks_and_attention_as_they_were(llama: PreTrainedMode
     assert can_share(anatomy)
     assert llama.config._attn_implementation == before
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in llama.modules())
+
+
+def test_a_model_whose_stream_does_not_say_it_all_is_not_resumed_and_has_no_lens(llama: PreTrainedModel) -> None:
+    """The last block also adds what the first one returned, which a pass that starts in the middle never computes."""
+    seen: list[torch.Tensor] = []
+    llama.model.layers[0].register_forward_hook(lambda module, args, output: seen.append(output))
+    llama.model.layers[3].register_forward_hook(lambda module, args, output: output + 0.5 * seen[-1])
+    anatomy = inspect_model(llama)
+    assert not can_resume(anatomy)
+    assert can_share(anatomy)
+    vector = torch.ones(32)
+    rows = [Row(tuple(range(5, 27)), (Edit(resid_post(2), (20,), vector, strength=s),)) for s in (1.0, 2.0, 3.0)]
+    whole = run(anatomy, rows, path="plain").logprobs_RV
+    assert torch.allclose(run(anatomy, rows, path="shared").logprobs_RV, whole, atol=2e-5)
+    with pytest.raises(EngineError, match="no logit lens"):
+        logit_lens(anatomy, torch.zeros(1, 32))

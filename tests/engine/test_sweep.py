@@ -261,3 +261,23 @@ def test_a_run_equals_the_same_rows_on_an_explicit_prefix() -> None:
     explicit = run_rows(LLAMA, ends, prefix=prefix, prefix_rows=[0] * len(rows))
     assert_same(run(LLAMA, rows), explicit)
     assert_same(run(LLAMA, [replace(row, read=(41,)) for row in rows]), explicit)
+
+
+def test_a_clean_pass_is_made_only_where_it_saves_more_than_it_costs(
+    anatomy: Anatomy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[int] = []
+    own = sweep.Start
+    monkeypatch.setattr(sweep, "Start", lambda stage, stream: started.append(stage) or own(stage, stream))
+    tokens, vector = tuple(range(5, 27)), torch.ones(32)
+
+    def rows(layer: int, count: int) -> list[Row]:
+        return [Row(tokens, (Edit(resid_post(layer), (20,), vector, strength=float(n)),)) for n in range(count)]
+
+    run(anatomy, rows(0, 4))
+    assert started == []  # four rows save one of four blocks each, which one clean pass costs
+    run(anatomy, rows(2, 4))
+    assert set(started) == {3}
+    started.clear()
+    run(anatomy, rows(0, 2), path="shared")
+    assert set(started) == {1}

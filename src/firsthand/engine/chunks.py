@@ -15,7 +15,7 @@ T = TypeVar("T")
 MOST_ON_CPU: Final = 2048
 """Tokens in a pass on a CPU. More gain nothing: products are at their full rate, and activations leave the cache."""
 MOST_ON_GPU: Final = 65_536
-MOST_KEPT_ON_CPU: Final = 1 << 30
+MOST_KEPT_ON_CPU: Final = 1 << 29
 """Bytes of keys and values that are kept at one time on a CPU."""
 _SHARE: Final = 0.4
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from firsthand.engine.anatomy import Anatomy
-from firsthand.engine.chunks import chunked, slots_at_once
+from firsthand.engine.chunks import chunked, halving, slots_at_once, tokens_at_once
 from firsthand.engine.edits import Row, reads_of
 from firsthand.engine.session import Prefix, run_prefix
 
@@ -83,17 +83,28 @@ def _descend(
     if leaves:
         yield leaves
     worth.sort(key=lambda b: (b.home, b.members[0]))
-    for chunk in chunked(worth, lambda b: b.part, slots_at_once(anatomy)):
-        begun = [Row(rows[b.members[0]].tokens[b.start : b.part]) for b in chunk]
-        homes = None if chunk[0].prefix is None else [b.home for b in chunk]
-        prefix, _ = run_prefix(anatomy, begun, prefix=chunk[0].prefix, prefix_rows=homes)
-        below: list[_Branch] = []
-        done: list[Leaf] = []
-        for home, b in enumerate(chunk):
-            _split(rows, free, b, prefix, home, done, below)
-        if done:
-            yield done
-        yield from _descend(anatomy, rows, free, below, least)
+    slots, tokens = slots_at_once(anatomy), tokens_at_once(anatomy)
+    for chunk in chunked(worth, lambda b: max(b.part / slots, (b.part - b.start) / tokens), 1.0):
+        made: list[tuple[Prefix, Sequence[_Branch]]] = []
+        halving(chunk, lambda some, made=made: made.append((_prefix_of(anatomy, rows, some), some)))  # type: ignore[misc]
+        while made:
+            prefix, some = made.pop(0)
+            below: list[_Branch] = []
+            done: list[Leaf] = []
+            for home, b in enumerate(some):
+                _split(rows, free, b, prefix, home, done, below)
+            del prefix
+            if done:
+                yield done
+            del done
+            yield from _descend(anatomy, rows, free, below, least)
+
+
+def _prefix_of(anatomy: Anatomy, rows: Sequence[Row], branches: Sequence[_Branch]) -> Prefix:
+    """What branches that continue one prefix have in common, one row each."""
+    begun = [Row(rows[b.members[0]].tokens[b.start : b.part]) for b in branches]
+    homes = None if branches[0].prefix is None else [b.home for b in branches]
+    return run_prefix(anatomy, begun, prefix=branches[0].prefix, prefix_rows=homes)[0]
 
 
 def shareable_length(row: Row) -> int:
