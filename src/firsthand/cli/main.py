@@ -111,6 +111,27 @@ def report(
 
 
 @app.command()
+def inject(
+    model: Annotated[str, typer.Option(help="Name, folder, GGUF file or Hugging Face id.")] = "smollm2",
+    out: Annotated[Path, typer.Option(help="Folder of the study; the same folder goes on where it stopped.")] = Path(
+        "runs/inject"
+    ),
+    concepts: Annotated[Path | None, typer.Option(help="A file with one concept a line.")] = None,
+    prompts: Annotated[Path | None, typer.Option(help="A YAML file of two-way wordings.")] = None,
+    layers: Annotated[str, typer.Option(help="Layers of the grid, e.g. 6,12,18; by default four.")] = "",
+    doses: Annotated[str, typer.Option(help="Doses of the grid, in residual norms.")] = "0.5,1,2,4",
+    seed: Annotated[int, typer.Option(help="Names every draw.", min=0)] = 0,
+    json: Json = None,
+    device: Annotated[str | None, typer.Option(help="Such as cpu or cuda:0; auto spreads over all GPUs.")] = None,
+    dtype: Annotated[str, typer.Option(help="float32, bfloat16, or float16 on a GPU.")] = "float32",
+) -> None:
+    """Can this model tell that a thought was put into its activations? Detection, with the controls that undo it."""
+    from firsthand.cli.injections import run_inject
+
+    run_inject(model, out, concepts, prompts, layers, doses, seed, json, device, dtype)
+
+
+@app.command()
 def doctor(
     model: Annotated[str, typer.Argument(help="Name, folder, GGUF file or Hugging Face id.")],
     json: Json = None,

@@ -1,0 +1,98 @@
+"""Short neutral sentences for localisation and strength: one of them, or one of two copies, carries the injection.
+
+Eight or nine words each, everyday scenes, none about a concept of the study, a mind or a model.
+"""
+
+from typing import Final
+
+SENTENCES: Final[tuple[str, ...]] = (
+    "The bus stops in front of the bakery.",
+    "A tall man carried a box up the stairs.",
+    "The baker opens his shop early on weekdays.",
+    "She put the letter in the top drawer.",
+    "Two boys kicked a can along the pavement.",
+    "The red van was parked behind the station.",
+    "Our neighbour painted her fence light grey last week.",
+    "He wiped the table with a damp cloth.",
+    "The lift in this building is being repaired.",
+    "A train to the coast leaves at noon.",
+    "The cat slept on the warm window sill.",
+    "Someone left an umbrella under the wooden bench.",
+    "The waiter brought two glasses and a jug.",
+    "They moved the sofa closer to the wall.",
+    "A small lamp stood beside the narrow bed.",
+    "The plumber came to fix the kitchen tap.",
+    "Her coat was hanging behind the kitchen door.",
+    "The children lined up in front of school.",
+    "A worker swept the leaves from the yard.",
+    "The clock in the hall is five minutes slow.",
+    "He bought a ticket at the small counter.",
+    "The window of the office faces the street.",
+    "My aunt keeps her keys in a bowl.",
+    "The soup was served with a slice of bread.",
+    "A dog barked twice behind the wooden gate.",
+    "The nurse wrote the time on a chart.",
+    "They waited for the lights to turn green.",
+    "The carpet in the corridor is dark blue.",
+    "An old ladder leaned against the brick shed.",
+    "The postman rang the bell of number nine.",
+    "She folded the towels and closed the cupboard.",
+    "The shop on the corner sells used furniture.",
+    "A cyclist stopped to tighten a loose screw.",
+    "The teacher cleaned the board before the lesson.",
+    "His shoes were drying next to the stove.",
+    "The printer has run out of paper again.",
+    "A pile of plates stood in the sink.",
+    "The driver checked the tyres before the trip.",
+    "We sat down at the table near the door.",
+    "The new shelves were delivered on Tuesday morning.",
+    "A woman in a green scarf asked the way.",
+    "The heating is turned down during the night.",
+    "He sharpened three pencils and opened his notebook.",
+    "The gate to the car park was locked.",
+    "A blue bucket was floating in the pond.",
+    "The guests hung their jackets in the hall.",
+    "She ordered a coffee and a glass of water.",
+    "The mechanic changed the oil of the truck.",
+    "A pair of gloves lay on the counter.",
+    "The curtains were drawn until late this morning.",
+    "They carried the boxes down to the cellar.",
+    "The tailor shortened the sleeves of the jacket.",
+    "A wasp flew in through the open window.",
+    "The road to the village was freshly paved.",
+    "He switched off the lamp and went upstairs.",
+    "The clerk stamped the form and handed it back.",
+    "A basket of apricots stood on the shelf.",
+    "The meeting was moved to a larger room.",
+    "Her bicycle has a basket and a bell.",
+    "The cleaner emptied the bins on every floor.",
+    "A crow landed on the edge of the roof.",
+    "The kettle began to whistle on the stove.",
+    "They parked the trailer beside the empty barn.",
+    "The librarian put the returned books on a cart.",
+)
+"""64 sentences."""
+
+PASSAGES: Final[tuple[tuple[str, str], ...]] = (
+    ("The ferry to the island leaves at nine in the morning.", "Thank you, I have read it."),
+    ("The hardware store has moved to the other side of the street.", "I have read the line."),
+    ("The water in the kettle takes about four minutes to boil.", "Read, thank you."),
+    ("The parcel was left with the neighbours on the second floor.", "I have read that line."),
+    ("The tram stops twice before it reaches the main square.", "All right, I have read it."),
+    ("The cupboard in the hallway has three shelves and a mirror.", "Yes, I have read the line."),
+    ("The mechanic said that the van will be ready on Thursday.", "I read it."),
+    ("The office on the third floor is closed until next week.", "Good, I have read it."),
+)
+"""First turns for ``lifted`` and ``delayed``: the line that is marked, and the model's reply to it."""
+
+FILLERS: Final[tuple[tuple[str, str], ...]] = (
+    ("How many days are there in a week?", "There are seven days in a week."),
+    ("Please spell the word 'chair'.", "It is spelled c, h, a, i, r."),
+    ("What do you get if you add two and three?", "Two and three make five."),
+    ("Which month comes after March?", "April comes after March."),
+    ("Please write the opposite of 'long'.", "The opposite of 'long' is 'short'."),
+    ("What is a spoon used for?", "A spoon is used for eating soup, for example."),
+    ("Which is larger, ten or six?", "Ten is larger than six."),
+    ("Please name the first letter of the alphabet.", "The first letter is A."),
+)
+"""Neutral exchanges that lie between the marked line and the question when it is delayed."""

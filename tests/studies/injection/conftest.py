@@ -1,0 +1,23 @@
+"""The tokenizers that every wording is rendered with: of both bundled models, and a tiny one of bytes."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from transformers import PreTrainedTokenizerBase
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "oracles"))
+
+from plain_tokenizers import byte_level
+
+TOKENIZERS = ("smollm2", "gemma3-270m", "tiny")
+
+
+@pytest.fixture(scope="session", params=TOKENIZERS)
+def tokenizer(request: pytest.FixtureRequest) -> PreTrainedTokenizerBase:
+    """One of the tokenizers; only the tokenizers of the bundled models are kept."""
+    if request.param == "tiny":
+        return byte_level()
+    from firsthand.engine.loading import load
+
+    return load(request.param).tokenizer
