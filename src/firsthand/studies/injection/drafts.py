@@ -16,8 +16,7 @@ from firsthand.errors import ElicitationError
 from firsthand.studies.injection.texts_sentences import FILLERS, PASSAGES
 from firsthand.studies.injection.wordings import Ask, Meaning, Order, Turn, Wording, fill, labels_of
 
-Exchange: TypeAlias = tuple[str, str]
-"""What the user says and what the model answers."""
+Exchange: TypeAlias = tuple[str, str]  # what the user says and what the model answers
 
 
 class Task(StrEnum):
@@ -127,8 +126,7 @@ def unrelated(wording: Wording, order: Order, question: str, earlier: Earlier | 
 
 def naming(wording: Wording, earlier: Earlier | None = None) -> Draft:
     """Asks for the injected concept in a free answer; ``reconstruction`` reads the same prompt."""
-    ask = wording.ask("naming")
-    return _draft(Task.NAMING, wording, wording.turns, ask, {}, earlier)
+    return _draft(Task.NAMING, wording, wording.turns, wording.ask("naming"), {}, earlier)
 
 
 def no_question(wording: Wording, told: bool = True, earlier: Earlier | None = None) -> Draft:
@@ -209,7 +207,7 @@ def with_lead(draft: Draft, text: str, name: str, place: Literal["user", "system
         raise ElicitationError(f"The conversation has the lead {draft.lead!r} already.", "Add one lead only.")
     messages, later = list(draft.messages), draft.later
     if place == "user":
-        at = next(i for i, (role, _) in enumerate(messages) if role == "user")
+        at = [role for role, _ in messages].index("user")
         messages[at] = ("user", f"{text}\n\n{messages[at][1]}")
     elif messages[0][0] == "system":
         messages[0] = ("system", f"{messages[0][1]}\n\n{text}")
