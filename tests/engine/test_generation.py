@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from plain_families import HIDDEN, VOCABULARY, tiny_model
+from plain_families import HIDDEN, SHARED, VOCABULARY, WHOLE, tiny_model
 from plain_tokenizers import words
 from transformers import PreTrainedModel
 
@@ -84,6 +84,17 @@ def test_greedy_text_under_edits_equals_running_the_whole_row_at_every_step(name
     for row, samples in zip(rows, found, strict=True):
         wanted = plainly(anatomy, row, 9)
         assert [list(s.tokens) for s in samples] == [wanted, wanted]
+
+
+@pytest.mark.parametrize("name", [*SHARED, *WHOLE])
+def test_every_family_generates_under_live_edits_what_running_whole_rows_gives(name: str) -> None:
+    model = {**SHARED, **WHOLE}[name].build()
+    model.generation_config.eos_token_id = None
+    anatomy = inspect_model(model)
+    edit = Edit(resid_post(1), (18,), VECTOR, timing=Timing.LIVE)
+    rows = [Row((*BEGIN, 5, 6), (edit,)), Row((*BEGIN, 7), (edit,)), PROMPTS[2]]
+    found = generate(anatomy, TOKENIZER, rows, max_tokens=4, sampling=GREEDY)
+    assert [list(one.tokens) for (one,) in found] == [plainly(anatomy, row, 4) for row in rows]
 
 
 def test_an_edit_of_generated_tokens_only_leaves_the_first_of_them_alone() -> None:

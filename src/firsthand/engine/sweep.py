@@ -33,7 +33,7 @@ Reduce: TypeAlias = Callable[[Tensor, Sequence[int]], Tensor]
 LEAST_SHARED: Final = 16
 """Fewest tokens worth a pass of their own; measured by ``benchmarks/crossover.py``."""
 LEAST_GAIN: Final = 1.2
-"""A clean pass must save this many times its own cost; measured by ``benchmarks/crossover.py``."""
+"""A clean pass must save this many times its own blocks, since it also reads streams out and packs rows less well."""
 _MOST_PADDING: Final = 1.2
 
 
