@@ -1,8 +1,8 @@
 """From how many shared tokens on is a prefix worth a pass of its own? ``python benchmarks/crossover.py [--threads 2]``
 
 Rows of SmolLM2 share some tokens and have eight of their own. Each is timed by the shared and by the plain path,
-interleaved, the best of five. ``firsthand.engine.sweep.LEAST_SHARED`` is where sharing has begun to win for two rows,
-the fewest that share.
+interleaved, the best of five. What a prefix saves are its tokens times the rows but one; where that begins to win, for
+any number of rows, is ``firsthand.engine.sweep.LEAST_SAVED``.
 """
 
 import argparse

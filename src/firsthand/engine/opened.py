@@ -17,7 +17,7 @@ from firsthand.engine.edits import Row
 from firsthand.engine.forward import forward
 from firsthand.engine.layout import Layout
 from firsthand.engine.session import shared_pass
-from firsthand.engine.sweep import LEAST_SHARED
+from firsthand.engine.sweep import LEAST_SAVED
 from firsthand.engine.tree import Leaf, walk
 
 
@@ -54,7 +54,7 @@ def open_rows(anatomy: Anatomy, rows: Sequence[Row], copies: int, further: int) 
         further: Tokens of each continuation.
     """
     tokens, slots = tokens_at_once(anatomy), slots_at_once(anatomy)
-    for leaves in walk(anatomy, rows, LEAST_SHARED):
+    for leaves in walk(anatomy, rows, LEAST_SAVED):
         own = {leaf.row: len(rows[leaf.row].tokens) - leaf.start for leaf in leaves}
 
         def size(leaf: Leaf, own: dict[int, int] = own) -> float:

@@ -30,8 +30,9 @@ Reduce: TypeAlias = Callable[[Tensor, Sequence[int]], Tensor]
 """Takes log-probabilities ``[reads, vocabulary]`` and the row of each read, and keeps what is wanted of them
 ``[reads, ...]``."""
 
-LEAST_SHARED: Final = 16
-"""Fewest tokens worth a pass of their own; measured by ``benchmarks/crossover.py``."""
+LEAST_SAVED: Final = 96
+"""Fewest tokens that a prefix must save over all its rows to be worth a pass of its own: where sharing began to win in
+``benchmarks/crossover.py``, for 2, 4 and 16 rows alike."""
 LEAST_GAIN: Final = 1.2
 """A clean pass must save this many times its own blocks, since it also reads streams out and packs rows less well."""
 _MOST_PADDING: Final = 1.2
@@ -71,7 +72,7 @@ def run(
     if path == "plain" or not can_share(anatomy):
         _run_whole(anatomy, rows, sink)
     else:
-        _run_shared(anatomy, rows, sink, least=1 if path == "shared" else LEAST_SHARED)
+        _run_shared(anatomy, rows, sink, least=1 if path == "shared" else LEAST_SAVED)
     return sink.output()
 
 

@@ -57,7 +57,7 @@ def walk(anatomy: Anatomy, rows: Sequence[Row], least: int) -> Iterator[list[Lea
     Args:
         anatomy: The model's parts.
         rows: The rows, whole.
-        least: Fewest tokens that are worth a pass of their own.
+        least: Fewest tokens, over all rows that share them, that must be saved to be worth a pass of their own.
 
     Yields:
         Leaves that continue the same prefix; every row is in one of them.
@@ -76,7 +76,7 @@ def _descend(
         b = branches.pop()
         if len(b.members) == 1:
             leaves.append(Leaf(b.members[0], b.prefix, b.home))
-        elif b.part - b.start >= least:
+        elif (b.part - b.start) * (len(b.members) - 1) >= least:
             worth.append(b)
         else:
             _split(rows, free, b, b.prefix, b.home, leaves, branches)
