@@ -149,7 +149,7 @@ def _by_branches(anatomy: Anatomy, rows: Sequence[Row], deeper: Sequence[Tokens]
         which = torch.tensor([i for i, _ in asked])
         starts = [len(rows[opened.numbers[i]].tokens) for i, _ in asked]
         continued = [
-            Row(node, tuple(e for n in range(len(node)) for e in live_edits(rows[opened.numbers[i]], start + n)))
+            Row(node, live_edits(rows[opened.numbers[i]], start, len(node)))
             for (i, node), start in zip(asked, starts, strict=True)
         ]
         logits = run_further(anatomy, continued, starts, opened.prefix, opened.homes_R[which], opened.tail(which))
@@ -161,9 +161,9 @@ def _by_whole_rows(anatomy: Anatomy, rows: Sequence[Row], nodes: Sequence[Tokens
     asked = [(number, node) for number in range(len(rows)) for node in nodes]
     whole = []
     for number, node in asked:
-        row, start = rows[number], len(rows[number].tokens)
-        live = [e for n in range(len(node)) for e in live_edits(row, start + n)]
-        whole.append(Row((*row.tokens, *node), (*row.edits, *live)))
+        row = rows[number]
+        own = tuple(edit for edit in row.edits if edit.positions)
+        whole.append(Row((*row.tokens, *node), (*own, *live_edits(row, len(row.tokens), len(node)))))
 
     def keep(logprobs_RV: Tensor, owners: Sequence[int]) -> Tensor:
         for place, logprobs_V in zip(owners, logprobs_RV, strict=True):

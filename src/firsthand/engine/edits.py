@@ -159,9 +159,10 @@ def reads_of(row: Row, start: int) -> tuple[int, ...]:
     return row.read or (start + len(row.tokens) - 1,)
 
 
-def live_edits(row: Row, position: int) -> tuple[Edit, ...]:
-    """The edits of a prompt that are made at a generated token."""
-    return tuple(replace(edit, positions=(position,)) for edit in row.edits if edit.timing is Timing.LIVE)
+def live_edits(row: Row, start: int, count: int = 1) -> tuple[Edit, ...]:
+    """The edits of a prompt that are made at some tokens after it, the first of them at ``start``."""
+    positions = tuple(range(start, start + count))
+    return tuple(replace(edit, positions=positions) for edit in row.edits if edit.timing is Timing.LIVE and count)
 
 
 def check_rows(

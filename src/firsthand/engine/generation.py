@@ -6,7 +6,6 @@ and the settings, not on the other rows (to rounding of the logits, which may mo
 boundary of two tokens).
 """
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -27,6 +26,7 @@ from firsthand.engine.session import check_whole_rows
 from firsthand.engine.sharing import can_share
 from firsthand.engine.stopping import Reason, Stopper, stopper_for
 from firsthand.errors import EngineError
+from firsthand.trials.canonical import digest
 
 MOST_SEQUENCES: Final = 128
 """Sequences that are generated side by side."""
@@ -146,8 +146,7 @@ def _draw(
 
 def sequence_seed(seed: int, tokens: Sequence[int], sample: int) -> int:
     """The seed of one continuation: equal prompts get equal seeds wherever they stand in a batch."""
-    named = hashlib.sha256(repr((seed, sample, tuple(tokens))).encode()).digest()
-    return int.from_bytes(named[:8], "big")
+    return int(digest([seed, sample, list(tokens)])[:16], 16)
 
 
 class _Runner(Protocol):
@@ -183,9 +182,8 @@ class _WholeRunner:
         rows = []
         for s in sequences:
             prompt = self._prompts[s.prompt]
-            begin = len(prompt.tokens)
-            live = [e for i in range(len(s.tokens)) for e in live_edits(prompt, begin + i)]
-            rows.append(Row((*prompt.tokens, *s.tokens), (*prompt.edits, *live)))
+            live = live_edits(prompt, len(prompt.tokens), len(s.tokens))
+            rows.append(Row((*prompt.tokens, *s.tokens), (*(e for e in prompt.edits if e.positions), *live)))
         return forward(self._anatomy, rows, Layout.of(rows, [0] * len(rows), packed=False)).logits_EV
 
 

@@ -10,7 +10,7 @@ show are looked up in the configuration.
 
 import logging
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -69,8 +69,9 @@ def refusals(anatomy: Anatomy) -> Refusals:
     """Why this model cannot share or resume; tried once, and told once as a warning."""
     if anatomy not in _KNOWN:
         with torch.no_grad():
-            share = _by_configuration(anatomy) or _tried(anatomy, "its attention cannot be replaced", _sharing)
-            resume = _tried(anatomy, "it cannot start in the middle", _resuming)
+            trial = _trial(anatomy)
+            share = _by_configuration(anatomy) or _tried(anatomy, trial, "its attention cannot be replaced", _sharing)
+            resume = _tried(anatomy, trial, "it cannot start in the middle", _resuming)
         _KNOWN[anatomy] = Refusals(share, resume)
         if share:
             _log.warning(
@@ -108,16 +109,12 @@ def _by_configuration(anatomy: Anatomy) -> str:
 
 @dataclass(frozen=True)
 class _Trial:
-    """Rows that continue a prefix, what the model itself says after each of them, and by how much that is rounding.
-
-    The noise is what a disturbance of the embedding by one unit in its last place does, or a run alone instead of in a
-    batch, in nats.
-    """
+    """Rows that continue a prefix, what the model itself says after each of them, and what may be rounding, in nats."""
 
     begin: tuple[int, ...]
     ends: tuple[tuple[int, ...], ...]
     own: Tensor
-    noise: float
+    allowed: float
 
 
 def _trial(anatomy: Anatomy) -> _Trial:
@@ -130,6 +127,12 @@ def _trial(anatomy: Anatomy) -> _Trial:
     ends = tuple(tuple((11 * i + 5 * n) % size for i in range(n + 1)) for n in (1, 3, 1))
     whole = [Row((*begin, *end)) for end in ends]
     own = forward(anatomy, whole, Layout.of(whole, [0] * len(whole), packed=False)).logits_EV
+    allowed = _TOLERANCE.get(anatomy.model.dtype)
+    return _Trial(begin, ends, own, 2 * _noise(anatomy, whole, own) if allowed is None else allowed)
+
+
+def _noise(anatomy: Anatomy, whole: Sequence[Row], own: Tensor) -> float:
+    """What a disturbance of the embedding by one unit in its last place does, or a run alone instead of in a batch."""
     unit = float(torch.finfo(anatomy.model.dtype).eps)
     vector_H = torch.randn(anatomy.hidden_size, generator=torch.Generator().manual_seed(0))
     others = []
@@ -137,8 +140,7 @@ def _trial(anatomy: Anatomy) -> _Trial:
         everywhere = tuple(range(len(row.tokens)))
         jiggled = Row(row.tokens, (Edit(resid_pre(0), everywhere, vector_H, Operation.ADD_SCALED, unit),))
         others.append([forward(anatomy, [r], Layout.of([r], [0], packed=False)).logits_EV for r in (row, jiggled)])
-    noise = max(_apart(torch.cat(way), own) for way in zip(*others, strict=True))
-    return _Trial(begin, ends, own, noise)
+    return max(_apart(torch.cat(way), own) for way in zip(*others, strict=True))
 
 
 def _sharing(anatomy: Anatomy, trial: _Trial) -> list[Tensor]:
@@ -170,16 +172,14 @@ def _resuming(anatomy: Anatomy, trial: _Trial) -> list[Tensor]:
     return found
 
 
-def _tried(anatomy: Anatomy, fails: str, way: Callable[[Anatomy, _Trial], list[Tensor]]) -> str:
+def _tried(anatomy: Anatomy, trial: _Trial, fails: str, way: Callable[[Anatomy, _Trial], list[Tensor]]) -> str:
     """Why a way of running the rows may not be believed."""
-    trial = _trial(anatomy)
     try:
         found = way(anatomy, trial)
     except Exception as error:  # noqa: BLE001 - whatever a family raises, it cannot be done
         return f"{fails} ({type(error).__name__}: {error})."
-    allowed = _TOLERANCE.get(anatomy.model.dtype, 2 * trial.noise)
     largest = max(_apart(logits, trial.own) for logits in found)
-    if not largest <= allowed:
+    if not largest <= trial.allowed:
         return f"{fails}: likely tokens' log-probabilities differ by {largest:.1e} nats."
     return ""
 

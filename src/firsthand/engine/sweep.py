@@ -147,18 +147,16 @@ def _run_shared(anatomy: Anatomy, rows: Sequence[Row], sink: _Sink, least: int) 
         sink.take([job.leaf.row for job in chunk], _pass(anatomy, chunk))
 
     for leaves in walk(anatomy, rows, least):
-        jobs = sorted((_Job(leaf, _rest(rows[leaf.row], leaf.start)) for leaf in leaves), key=lambda j: j.leaf.home)
+        jobs = sorted(
+            (_Job(leaf, rows[leaf.row].from_position(leaf.start)) for leaf in leaves), key=lambda j: j.leaf.home
+        )
         alike = together(jobs, lambda job: (job.leaf.home, job.row.tokens))
         for some in chunked(alike, lambda group: len(group[0].row.tokens), budget):
             ready = _staged(anatomy, some, least)
             for group in together(ready, lambda job: job.stage):
-                ordered = sorted(group, key=lambda job: (job.leaf.home, len(job.row.tokens)))
-                for chunk in chunked(ordered, lambda job: len(job.row.tokens), budget):
+                by_home = sorted(group, key=lambda job: (job.leaf.home, len(job.row.tokens)))
+                for chunk in chunked(by_home, lambda job: len(job.row.tokens), budget):
                     halving(chunk, work)
-
-
-def _rest(row: Row, start: int) -> Row:
-    return replace(row, tokens=row.tokens[start:], read=reads_of(row, 0))
 
 
 def _pass(anatomy: Anatomy, jobs: Sequence[_Job]) -> Passed:

@@ -12,6 +12,7 @@ from typing import TypeVar
 from firsthand.engine.anatomy import Anatomy
 from firsthand.engine.chunks import chunked, halving, slots_at_once, tokens_at_once
 from firsthand.engine.edits import Row, reads_of
+from firsthand.engine.prompts import common_prefix_length
 from firsthand.engine.session import Prefix, run_prefix
 
 T = TypeVar("T")
@@ -85,26 +86,29 @@ def _descend(
     worth.sort(key=lambda b: (b.home, b.members[0]))
     slots, tokens = slots_at_once(anatomy), tokens_at_once(anatomy)
     for chunk in chunked(worth, lambda b: max(b.part / slots, (b.part - b.start) / tokens), 1.0):
-        made: list[tuple[Prefix, Sequence[_Branch]]] = []
-        halving(chunk, lambda some, made=made: made.append((_prefix_of(anatomy, rows, some), some)))  # type: ignore[misc]
-        while made:
-            prefix, some = made.pop(0)
+        for prefix, some in _prefixes(anatomy, rows, chunk):
             below: list[_Branch] = []
             done: list[Leaf] = []
             for home, b in enumerate(some):
                 _split(rows, free, b, prefix, home, done, below)
-            del prefix
             if done:
                 yield done
-            del done
             yield from _descend(anatomy, rows, free, below, least)
 
 
-def _prefix_of(anatomy: Anatomy, rows: Sequence[Row], branches: Sequence[_Branch]) -> Prefix:
-    """What branches that continue one prefix have in common, one row each."""
-    begun = [Row(rows[b.members[0]].tokens[b.start : b.part]) for b in branches]
-    homes = None if branches[0].prefix is None else [b.home for b in branches]
-    return run_prefix(anatomy, begun, prefix=branches[0].prefix, prefix_rows=homes)[0]
+def _prefixes(
+    anatomy: Anatomy, rows: Sequence[Row], branches: Sequence[_Branch]
+) -> list[tuple[Prefix, Sequence[_Branch]]]:
+    """A prefix that holds what each of some branches has in common; several where memory does not suffice for one."""
+    made: list[tuple[Prefix, Sequence[_Branch]]] = []
+
+    def make(some: Sequence[_Branch]) -> None:
+        begun = [Row(rows[b.members[0]].tokens[b.start : b.part]) for b in some]
+        homes = None if some[0].prefix is None else [b.home for b in some]
+        made.append((run_prefix(anatomy, begun, prefix=some[0].prefix, prefix_rows=homes)[0], some))
+
+    halving(branches, make)
+    return made
 
 
 def shareable_length(row: Row) -> int:
@@ -118,16 +122,7 @@ def _branch(
 ) -> _Branch:
     different = list({id(rows[i].tokens): rows[i].tokens for i in members}.values())
     limit = min(free[i] for i in members)
-    return _Branch(prefix, home, tuple(members), _common(different, limit))
-
-
-def _common(sequences: Sequence[Sequence[int]], limit: int) -> int:
-    first = sequences[0][:limit]
-    for other in sequences[1:]:
-        if other[:limit] != first:
-            limit = next(i for i in range(limit) if other[i] != first[i])
-            first = first[:limit]
-    return limit
+    return _Branch(prefix, home, tuple(members), min(limit, common_prefix_length(different)))
 
 
 def _split(
