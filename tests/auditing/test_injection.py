@@ -11,9 +11,10 @@ from firsthand.analysis.affirmation import affirmation
 from firsthand.analysis.results import CapabilityResult
 from firsthand.auditing.injection import SPEC, audit_detection, judge_detection, score_cells, split_concepts
 from firsthand.engine import LoadedModel
-from firsthand.errors import ClaimError
+from firsthand.errors import ClaimError, TraceError
+from firsthand.studies.cells import Cell
 from firsthand.studies.injection.arms import KINDS, Arm
-from firsthand.studies.injection.bench import Cell, InjectionBench, prepare
+from firsthand.studies.injection.bench import InjectionBench, prepare
 from firsthand.studies.injection.built_in import built_in
 from firsthand.vocabulary import Verdict
 
@@ -22,6 +23,7 @@ FIRES = {
     "wire": {Arm.TARGET},
     "smoke alarm": {Arm.TARGET, Arm.CONTENT_FREE, Arm.PUSH, Arm.SHUFFLED},
     "reader of the text": {Arm.PUSH},
+    "ruler": {Arm.TARGET, Arm.SHUFFLED},
     "denier": set(),
 }
 
@@ -50,8 +52,8 @@ def trials(says: Says, seed: int = 0, concepts: tuple[str, ...] = CONCEPTS) -> p
                                 "concept": concept,
                                 "wording": wording,
                                 "order": order,
-                                "layer": 3,
-                                "dose": 1.0,
+                                "layer": 3 if arm not in (Arm.CLEAN, Arm.PUSH) else -1,
+                                "dose": 1.0 if arm not in (Arm.CLEAN, Arm.PUSH) else 0.0,
                                 "answer": answer,
                                 "probability": 0.1 + 0.8 * answer,
                                 "coverage": 0.9,
@@ -92,6 +94,20 @@ def test_a_reporter_that_answers_to_the_text_alone_is_not_privileged() -> None:
     assert judged(fires_on(FIRES["reader of the text"])).verdict is not Verdict.PRIVILEGED
 
 
+def test_a_report_of_how_long_the_vector_is_is_not_privileged() -> None:
+    """It rejects the matched direction, whose dose is its own, and fires on any vector of the target's length."""
+    result = judged(fires_on(FIRES["ruler"]))
+    assert result.verdict is Verdict.ANOMALY_ONLY
+    assert "in another order" in result.reasons[0]
+
+
+def test_a_control_that_could_not_fail_supports_no_verdict() -> None:
+    """Under the unrelated question this model says yes already, so that an injection could not raise it."""
+    result = judged(lambda task, arm, rng: float(task == "unrelated" or arm == Arm.TARGET))
+    assert result.verdict is Verdict.INSUFFICIENT
+    assert "could not have failed" in result.reasons[0]
+
+
 def test_an_inverter_is_inverted() -> None:
     assert judged(lambda task, arm, rng: float(task == "detection" and arm != Arm.TARGET)).verdict is Verdict.INVERTED
 
@@ -113,9 +129,17 @@ def test_coins_are_called_privileged_no_more_often_than_alpha() -> None:
 def test_cells_are_scored_by_what_the_injection_does_to_the_same_prompt() -> None:
     table = trials(fires_on(FIRES["wire"]))
     (score,) = score_cells(table, [Cell(3, 1.0)])
-    assert score.concordance == 1.0
-    assert score.rise == 1.0
-    assert score.n_trials == len(CONCEPTS) * 8
+    assert score.concordance.value == 1.0
+    assert score.rise.value == 1.0
+    assert score.unrelated.value == 0.0
+    assert score.rise.units == len(CONCEPTS)
+
+
+def test_an_invalid_answer_is_not_a_no_when_cells_are_scored() -> None:
+    table = trials(lambda task, arm, rng: float(task == "detection" and arm == Arm.TARGET))
+    holed = table.assign(answer=table["answer"].where(table["wording"] != "w0"))
+    (score,) = score_cells(holed, [Cell(3, 1.0)])
+    assert score.rise.value == 1.0
 
 
 @pytest.fixture(scope="module")
@@ -138,13 +162,19 @@ def test_a_study_of_a_random_model_finds_nothing_and_goes_on_where_it_stopped(
     assert done.result.verdict is Verdict.INSUFFICIENT
     assert {score.cell for score in done.cells} == set(cells)
     assert set(done.table["arm"]) == {str(arm) for arm in Arm}
-    (tmp_path / "study" / "units" / "confirmation-01.parquet").unlink()
+    finished = sorted((tmp_path / "study" / "trace" / "units").glob("*.json"))
+    assert len(finished) == 4
+    finished[1].unlink()
     again = audit_detection(bench, cells, tmp_path / "study")
     plain = ["trial_id", "answer", "contrast", "impact_kl", "site"]
     pd.testing.assert_frame_equal(again.table[plain], done.table[plain])
     assert again.result == done.result
     with pytest.raises(ClaimError, match="other cells"):
         audit_detection(bench, cells[:1], tmp_path / "study")
+    shard = next((tmp_path / "study" / "trace" / "reports").glob("*.parquet"))
+    shard.write_bytes(shard.read_bytes()[:100])
+    with pytest.raises(TraceError, match="altered"):
+        audit_detection(bench, cells, tmp_path / "study")
 
 
 def test_a_folder_with_something_else_is_refused(bench: InjectionBench, tmp_path: Path) -> None:

@@ -34,5 +34,6 @@ def test_an_edit_of_one_thread_never_reaches_the_rows_of_another(anatomy: Anatom
 
 
 def test_a_thread_that_holds_a_model_may_take_it_again(anatomy: Anatomy) -> None:
+    wanted = run(anatomy, [Row(TOKENS)]).logprobs_RV
     with held(anatomy.model), held(anatomy.model):
-        run(anatomy, [Row(TOKENS)])
+        assert torch.equal(run(anatomy, [Row(TOKENS)]).logprobs_RV, wanted)

@@ -11,8 +11,9 @@ from firsthand.claims import Claim, DesignSpec, StateSpec, default_claim
 from firsthand.engine.loading import LoadedModel
 from firsthand.errors import ClaimError, ElicitationError
 from firsthand.progress import Silent
+from firsthand.studies.cells import Cell
 from firsthand.studies.register import CellScore, choose, run_confirmation, run_selection
-from firsthand.studies.register_bench import Bench, Cell, prepare
+from firsthand.studies.register_bench import Bench, prepare
 from firsthand.studies.register_unit import UnitTables, run_unit
 from firsthand.trials.canonical import digest
 from firsthand.trials.design import plan_block

@@ -27,11 +27,13 @@ class Affirmation:
         asked: Under the injection question.
         unrelated: Under the unrelated question.
         beyond: The first minus the second.
+        headroom: How far "yes" could rise under the unrelated question at all: the rate of "no" there without one.
     """
 
     asked: Measured
     unrelated: Measured
     beyond: Measured
+    headroom: float
 
 
 def affirmation(table: pd.DataFrame, spec: AnalysisSpec, seed: int = 0) -> Affirmation:
@@ -61,7 +63,9 @@ def affirmation(table: pd.DataFrame, spec: AnalysisSpec, seed: int = 0) -> Affir
         target, clean = (t[f"{task}/{arm}/yes"] / t[f"{task}/{arm}/count"] for arm in ("target", "clean"))
         return np.asarray(target - clean, dtype=np.float64)
 
+    clean = ((table["task"] == "unrelated") & (table["arm"] == "clean")).to_numpy()
     return Affirmation(
+        headroom=float(1.0 - np.nanmean(answer[clean])) if np.isfinite(answer[clean]).any() else 0.0,
         asked=sums.measure(lambda t: rise("detection", t), span=(-1.0, 1.0), n_trials=used),
         unrelated=sums.measure(lambda t: rise("unrelated", t), span=(-1.0, 1.0), n_trials=used),
         beyond=sums.measure(lambda t: rise("detection", t) - rise("unrelated", t), span=(-2.0, 2.0), n_trials=used),

@@ -33,8 +33,9 @@ from firsthand.report.document import (
     SelectionRow,
 )
 from firsthand.report.document import Cell as DocumentCell
+from firsthand.studies.cells import Cell
 from firsthand.studies.register import CellScore, choose, run_confirmation, run_selection
-from firsthand.studies.register_bench import Bench, Cell, prepare
+from firsthand.studies.register_bench import Bench, prepare
 from firsthand.trials.files import read_json, write_json
 from firsthand.trials.verify import verify_trace
 from firsthand.version import __version__

@@ -1,7 +1,7 @@
 """What an audit does not show, said on every report."""
 
 from firsthand.claims.claim import Claim
-from firsthand.studies.register_bench import Cell
+from firsthand.studies.cells import Cell
 
 
 def limits_of(claim: Claim, cell: Cell, absent: dict[str, str]) -> tuple[str, ...]:

@@ -6,12 +6,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from firsthand.auditing.injection import DetectionAudit, audit_detection
+from firsthand.analysis.results import Estimate
+from firsthand.auditing.injection import SPEC, DetectionAudit, audit_detection
 from firsthand.cli.progress import TerminalProgress
 from firsthand.engine.loading import load
 from firsthand.errors import ClaimError
 from firsthand.report.files import write_text
-from firsthand.studies.injection.bench import Cell, prepare
+from firsthand.studies.cells import Cell
+from firsthand.studies.injection.bench import prepare
 from firsthand.studies.injection.built_in import built_in
 from firsthand.studies.injection.concepts import CONCEPTS, read_concepts
 from firsthand.studies.injection.files import read_wordings
@@ -47,34 +49,47 @@ def run_inject(
 
 def as_json(done: DetectionAudit) -> dict[str, object]:
     """The study as plain data."""
-    cells = [
-        {"layer": s.cell.layer, "dose": s.cell.dose, "concordance": s.concordance, "rise": s.rise, "trials": s.n_trials}
-        for s in done.cells
-    ]
+
+    def plain(estimate: Estimate) -> object:
+        return estimate.model_dump(mode="json")
+
     found = done.affirmation
     rises = {"asked": found.asked, "unrelated": found.unrelated, "beyond": found.beyond}
     return {
         "schema_version": 1,
         "chosen": {"layer": done.chosen.layer, "dose": done.chosen.dose},
-        "selection": cells,
-        "affirmation": {name: rise.estimate(0.05, 0.0).model_dump(mode="json") for name, rise in rises.items()},
+        "selection": [
+            {
+                "layer": s.cell.layer,
+                "dose": s.cell.dose,
+                "concordance": plain(s.concordance),
+                "rise": plain(s.rise),
+                "unrelated": plain(s.unrelated),
+            }
+            for s in done.cells
+        ],
+        "affirmation": {name: plain(rise.estimate(SPEC.alpha, 0.0)) for name, rise in rises.items()},
         "result": done.result.model_dump(mode="json"),
     }
 
 
 def _print(done: DetectionAudit, console: Console) -> None:
+    result, found = done.result, done.affirmation
     table = Table(box=None, title="Detection of injected thoughts", title_justify="left")
-    for heading in ("arm", "says injected", "coverage", "KL", "entropy"):
-        table.add_column(heading, justify="right" if heading != "arm" else "left")
-    for (task, arm), rows in done.table.groupby(["task", "arm"], sort=False):
-        figures = (rows["answer"].mean(), rows["coverage"].mean(), rows["impact_kl"].mean(), rows["entropy"].mean())
-        table.add_row(f"{task}, {arm}", *(f"{figure:.3f}" for figure in figures))
+    for heading in ("", "says injected", "invalid", "coverage", "KL"):
+        table.add_column(heading, justify="left" if heading == "" else "right")
+    for row in result.kinds:
+        kl = "-" if row.mean_kl is None else f"{row.mean_kl:.3f}"
+        table.add_row(str(row.kind), _shown(row.rate), f"{row.invalid_rate:.0%}", f"{row.coverage:.2f}", kl)
     console.print(table)
-    best, result = done.naive_best, done.result
+    best, rises = done.naive_best, (found.asked, found.unrelated)
+    asked, unrelated = (_shown(rise.estimate(SPEC.alpha)) for rise in rises)
     console.print(
+        f"intervals: {1 - 2 * SPEC.alpha:.0%}, over {result.kinds[0].rate.units} concepts",
+        f"rise of yes: {asked} under the injection question, {unrelated} under an unrelated one",
         f"chosen on other concepts: layer {done.chosen.layer}, dose {done.chosen.dose:g}",
-        f"best of the grid, which would have been claimed: a rise of {best.rise:+.3f} at layer {best.cell.layer}, dose "
-        f"{best.cell.dose:g}",
+        f"best of the grid, which would have been claimed: a rise of {_shown(best.rise)} at layer {best.cell.layer}, "
+        f"dose {best.cell.dose:g}, on the {best.rise.units} concepts that it was chosen on",
         f"detection: {result.verdict}",
         *(f"  - {reason}" for reason in result.reasons),
         sep="\n",
@@ -82,6 +97,10 @@ def _print(done: DetectionAudit, console: Console) -> None:
         highlight=False,
         soft_wrap=True,
     )
+
+
+def _shown(estimate: Estimate) -> str:
+    return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
 
 
 def _numbers(option: str, text: str) -> list[float]:

@@ -17,7 +17,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from firsthand.progress import Progress, tracked
-from firsthand.studies.register_bench import Bench, Cell
+from firsthand.studies.cells import Cell
+from firsthand.studies.register_bench import Bench
 from firsthand.studies.register_unit import run_unit
 from firsthand.trials.design import BlockPlan, plan_block
 from firsthand.trials.trace import Trace

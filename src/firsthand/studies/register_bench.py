@@ -19,6 +19,7 @@ from firsthand.engine.prompts import Message, Rendered
 from firsthand.engine.readout import usable_codes
 from firsthand.errors import ClaimError, ElicitationError
 from firsthand.states.register import unit_direction
+from firsthand.studies.cells import Cell
 from firsthand.studies.register_prompts import TrialText, draw_texts, render_report
 from firsthand.studies.register_texts import QUESTIONS, STUDY, Carriers, Choice
 from firsthand.trials.codebook import draw_codebook
@@ -29,19 +30,6 @@ from firsthand.vocabulary import Capability, Subset
 CALIBRATION_BLOCKS = 2
 
 Renderer: TypeAlias = Callable[[TrialText, Sequence[Message]], Rendered]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One setting that selection may choose: a layer, and a dose in residual norms."""
-
-    layer: int
-    dose: float
-
-    @property
-    def name(self) -> str:
-        """Identifier, usable in file names."""
-        return f"L{self.layer:02d}-D{self.dose:g}"
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from firsthand.engine.prompts import Message, Rendered, common_prefix_length
 from firsthand.engine.tree import together
 from firsthand.errors import EngineError
 from firsthand.states.register import sign
-from firsthand.studies.register_bench import Bench, Cell
+from firsthand.studies.cells import Cell
+from firsthand.studies.register_bench import Bench
 from firsthand.studies.register_prompts import TrialText, render_report
 from firsthand.vocabulary import Capability
 

@@ -18,7 +18,8 @@ from firsthand.engine.impact import match_impact
 from firsthand.engine.prompts import Rendered
 from firsthand.engine.readout import Answer, code_token, kl_divergence, read_answers
 from firsthand.states.register import orthogonal_direction
-from firsthand.studies.register_bench import Bench, Cell, visible_tokens
+from firsthand.studies.cells import Cell
+from firsthand.studies.register_bench import Bench, visible_tokens
 from firsthand.studies.register_prompts import TrialText, draw_texts
 from firsthand.studies.register_runs import Ask, BlockRuns, Push, Reply
 from firsthand.trials.canonical import digest

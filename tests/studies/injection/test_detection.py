@@ -7,8 +7,9 @@ import torch
 from firsthand.engine import LoadedModel, Row, resid_post
 from firsthand.engine.matching import impacts
 from firsthand.errors import ClaimError
+from firsthand.studies.cells import Cell
 from firsthand.studies.injection.arms import KINDS, Arm, edits_of
-from firsthand.studies.injection.bench import TWO, Cell, InjectionBench, prepare
+from firsthand.studies.injection.bench import TWO, InjectionBench, prepare
 from firsthand.studies.injection.built_in import built_in
 from firsthand.studies.injection.detection import YES_NO, run_detection, unrelated_prompt
 from firsthand.vocabulary import Kind
@@ -71,8 +72,7 @@ def test_a_sham_leaves_the_answer_bit_for_bit_and_a_target_does_not(bench: Injec
 
 def test_the_content_free_direction_moves_an_unrelated_answer_as_the_target_does(bench: InjectionBench) -> None:
     table = run_detection(bench, "music", [CELL], (Arm.CLEAN, Arm.TARGET, Arm.CONTENT_FREE), tolerance=0.1)
-    if not table.loc[table["arm"] == "content_free", "impact_matched"].all():
-        pytest.skip("this random model could not be matched, and says so")
+    assert table.loc[table["arm"] == "content_free", "impact_matched"].all()
     prompt = unrelated_prompt(bench, "music", bench.wordings[0], YES_NO)
     target = Row(prompt.tokens, edits_of(Arm.TARGET, bench, CELL, "music", prompt.span))
     goal = impacts(bench.anatomy, Row(prompt.tokens), [target])[0]

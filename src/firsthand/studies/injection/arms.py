@@ -18,7 +18,8 @@ from enum import StrEnum
 from typing import Final
 
 from firsthand.engine import Edit, Operation, resid_post
-from firsthand.studies.injection.bench import Cell, InjectionBench
+from firsthand.studies.cells import Cell
+from firsthand.studies.injection.bench import InjectionBench
 from firsthand.vocabulary import Kind
 
 

@@ -13,29 +13,17 @@ import torch
 from torch import Tensor
 
 from firsthand.engine import Anatomy, Capture, LoadedModel, Row, inspect_model, resid_post, run
-from firsthand.errors import ClaimError, ElicitationError
+from firsthand.errors import ClaimError
 from firsthand.states.concepts import Recipe, concept_vectors
 from firsthand.states.vectors import Vectors
-from firsthand.studies.injection.drafts import detection, with_lead
-from firsthand.studies.injection.prompts import Prompt, make_prompt
+from firsthand.studies.cells import Cell
+from firsthand.studies.injection.drafts import Draft, detection, with_lead
+from firsthand.studies.injection.prompts import Prompt, expressible, make_prompt
 from firsthand.studies.injection.texts_gaslight import GASLIGHTS, NEUTRALS
 from firsthand.studies.injection.wordings import Meaning, Order, Wording, fill, orders
 from firsthand.trials.randomness import stream
 
 TWO: Order = (Meaning.INJECTED, Meaning.NOTHING)
-
-
-@dataclass(frozen=True, order=True)
-class Cell:
-    """A layer, and a dose in residual norms."""
-
-    layer: int
-    dose: float
-
-    @property
-    def name(self) -> str:
-        """Identifier, usable in file names."""
-        return f"L{self.layer:02d}-D{self.dose:g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +79,14 @@ class InjectionBench:
         return neutral, " ".join(fill(GASLIGHTS[i], {"concept": concept}) for i in numbers)
 
     def prompt(self, concept: str, wording: Wording, order: Order, *, pushed: bool = False) -> Prompt:
+        """The injection question as it is put for a concept, as tokens."""
+        return make_prompt(self.loaded.tokenizer, self.draft(concept, wording, order, pushed=pushed))
+
+    def draft(self, concept: str, wording: Wording, order: Order, *, pushed: bool = False) -> Draft:
         """The injection question as it is put for a concept."""
         neutral, push = self.leads(concept)
         lead = (push, "push") if pushed else (neutral, "neutral")
-        return make_prompt(self.loaded.tokenizer, with_lead(detection(wording, order), *lead))
+        return with_lead(detection(wording, order), *lead)
 
 
 def prepare(
@@ -127,12 +119,9 @@ def prepare(
     bench = InjectionBench(loaded, anatomy, tuple(concepts), vectors, {}, (), seed)
     able, problems = [], []
     for wording in wordings:
-        try:
-            for order in orders(TWO):
-                bench.prompt(concepts[0], wording, order)
-            able.append(wording)
-        except ElicitationError as error:
-            problems.append(error.problem)
+        _, wrong = expressible(loaded.tokenizer, [bench.draft(concepts[0], wording, order) for order in orders(TWO)])
+        problems += wrong
+        able += [] if wrong else [wording]
     if not able:
         raise ClaimError("No wording can be expressed: " + "; ".join(problems[:2]), "Give wordings by a file.")
     ready = InjectionBench(loaded, anatomy, tuple(concepts), vectors, {}, tuple(able), seed)

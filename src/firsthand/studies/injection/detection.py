@@ -18,8 +18,9 @@ from firsthand.engine.matching import impacts, match_directions
 from firsthand.engine.readout import entropy, kl_divergence
 from firsthand.engine.sites import resid_post
 from firsthand.errors import ElicitationError
+from firsthand.studies.cells import Cell
 from firsthand.studies.injection.arms import KINDS, Arm, edits_of
-from firsthand.studies.injection.bench import TWO, Cell, InjectionBench
+from firsthand.studies.injection.bench import TWO, InjectionBench
 from firsthand.studies.injection.drafts import unrelated, with_lead
 from firsthand.studies.injection.prompts import Prompt, make_prompt
 from firsthand.studies.injection.texts_questions import RIGHT_NO
@@ -81,10 +82,10 @@ def run_detection(
 
     Returns:
         One row a trial: ``trial_id``, ``task`` (``detection`` or ``unrelated``), ``arm``, ``kind``, ``concept``,
-        ``wording``, ``order``, ``layer``, ``dose``, ``answer`` (1 for "injected" or "yes", 0, NaN if invalid),
-        ``probability``, ``coverage``, ``contrast``, ``impact_kl``, ``entropy``, ``impact_matched``, ``surface``; with
-        ``probe`` also ``site`` (component along the concept's vector where it is added, in doses) and ``residual`` (the
-        stream where the report is made).
+        ``wording``, ``voice``, ``framing``, ``order``, ``text`` (the prompt), ``layer``, ``dose``, ``answer`` (1 for
+        "injected" or "yes", 0, NaN if invalid), ``probability``, ``coverage``, ``contrast``, ``impact_kl``,
+        ``entropy``, ``impact_matched``, ``surface``; with ``probe`` also ``site`` (component along the concept's vector
+        where it is added, in doses) and ``residual`` (the stream where the report is made).
 
     Raises:
         ElicitationError: If an answer is not one token of this model.
@@ -207,6 +208,7 @@ def _as_row(trial: Trial, values: np.ndarray) -> dict[str, object]:
         "voice": draft.cluster,
         "framing": draft.framing,
         "order": "-".join(trial.order),
+        "text": trial.prompt.text,
         "layer": -1 if cell is None else cell.layer,
         "dose": 0.0 if cell is None else cell.dose,
         "answer": answer,
