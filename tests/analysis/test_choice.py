@@ -137,6 +137,15 @@ def test_an_observer_that_saw_the_output_counts_only_where_it_is_shown() -> None
     assert found == {Condition.Y_WITHHELD: Verdict.PRIVILEGED, Condition.Y_SHOWN: Verdict.PUBLIC_INFERENCE}
 
 
+def test_an_observer_that_chooses_nothing_gets_what_a_guess_is_worth() -> None:
+    w = World()
+    silent = judged(w, table(w, w.guess(0.6), **arms(w)), observer=np.full(len(w.truth), np.nan))
+    assert silent.observers[0].score.value == pytest.approx(0.2)
+    picky = np.where(w.rng.random(len(w.truth)) < 0.1, w.truth, np.nan)  # says something only where it is right
+    chosen = judged(w, table(w, w.guess(0.6), **arms(w)), observer=picky)
+    assert chosen.observers[0].score.value == pytest.approx(0.1 + 0.9 * 0.2, abs=0.04)
+
+
 def test_invalid_answers_are_left_out_and_never_wrong() -> None:
     w = World()
     answers = w.guess(0.6)

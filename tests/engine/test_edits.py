@@ -137,6 +137,8 @@ def test_positions_that_are_no_whole_numbers_are_refused() -> None:
 
 def test_numpy_integers_are_positions_too() -> None:
     check_edit(positions=(np.int64(3), np.int64(5)))
+    edit = Edit(SITE, (np.int64(3), np.int64(5)), ONES)
+    assert [type(position) for position in edit.positions] == [int, int]
 
 
 def test_a_row_is_read_after_its_last_token_unless_it_says_otherwise() -> None:

@@ -43,3 +43,4 @@ def test_a_layer_that_the_model_does_not_have_is_refused(layer: object) -> None:
 
 def test_numpy_integers_are_layers_too() -> None:
     check_site("An edit", resid_pre(np.int64(3)), 4)  # type: ignore[arg-type]
+    assert resid_pre(np.int64(3)) == resid_pre(3)  # type: ignore[arg-type]

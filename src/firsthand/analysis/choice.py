@@ -36,7 +36,7 @@ class Chosen:
     """What somebody chose on the target trials.
 
     Attributes:
-        option: The chosen option of each target row, NaN where none was ``[target trials]``.
+        option: The chosen option of each target row, NaN where none was, which is worth a guess ``[target trials]``.
         sees_output: Whether the chooser saw the visible answer Y.
     """
 
@@ -78,9 +78,9 @@ def judge_choice(
     data = _Data(table, options, spec, seed)
     counting = {n: o for n, o in observers.items() if condition is Condition.Y_SHOWN or not o.sees_output}
     for name, chosen in counting.items():
-        data.add(f"observer {name}", chosen.option)
+        data.add(f"observer {name}", chosen.option, abstained=1.0 / options)
     for name, (_, option) in readers.items():
-        data.add(f"reader {name}", option)
+        data.add(f"reader {name}", option, abstained=0.0)
     data.close()
     evidence = _evidence(condition, data, counting, readers, arms)
     ruling = compile_verdict(evidence, spec)
@@ -136,10 +136,14 @@ class _Data:
         self._clusters = Clusters(codes, spec.bootstrap_draws, seed)
         self._columns: dict[str, FloatArray] = {}
         for name in dict.fromkeys(self.arm.tolist()):
-            self._cells(name, self.arm == name, self.answer)
+            self._cells(name, (self.arm == name) & np.isfinite(self.answer), self.answer == self.truth)
 
-    def add(self, name: str, option: FloatArray) -> None:
-        """Add what somebody chose on the target rows."""
+    def add(self, name: str, option: FloatArray, *, abstained: float) -> None:
+        """Add what somebody chose on the target rows, and what it is worth to have chosen nothing there.
+
+        An observer that cannot tell could have guessed, so it gets what a guess is worth; a reader that could not read
+        shows no sensitivity.
+        """
         chosen = np.full(len(self.truth), np.nan)
         if np.shape(option) != (int(self.target.sum()),):
             raise AnalysisError(
@@ -150,13 +154,12 @@ class _Data:
         chosen[self.target] = option
         # Compared on the trials that the report answered, so that leaving hard trials out cannot look like a lead.
         answered = self.target & np.isfinite(self.answer)
-        self._cells(name, answered, np.where(np.isfinite(chosen), chosen, -1.0))
+        self._cells(name, answered, np.where(np.isfinite(chosen), chosen == self.truth, abstained))
 
-    def _cells(self, name: str, inside: NDArray[np.bool_], answer: FloatArray) -> None:
-        counted = inside & np.isfinite(answer)
+    def _cells(self, name: str, inside: NDArray[np.bool_], right: FloatArray) -> None:
         for truth in range(self.options):
-            here = counted & (self.truth == truth)
-            self._columns[f"{name}/{truth}/right"] = np.where(here, answer == truth, 0.0).astype(np.float64)
+            here = inside & (self.truth == truth)
+            self._columns[f"{name}/{truth}/right"] = np.where(here, right, 0.0).astype(np.float64)
             self._columns[f"{name}/{truth}/count"] = here.astype(np.float64)
 
     def close(self) -> None:
