@@ -106,9 +106,71 @@ def test_a_constant_without_a_reader_says_nothing() -> None:
     assert judged(w, table(w, np.full(len(w.truth), 3.0), **arms(w)), reads=0.0).verdict is Verdict.INSUFFICIENT
 
 
-def test_a_report_that_always_avoids_the_truth_is_inverted() -> None:
+@pytest.mark.parametrize("elsewhere", ["at chance", "always the same"])
+def test_a_report_that_always_avoids_the_truth_is_inverted(elsewhere: str) -> None:
     w = World()
-    assert judged(w, table(w, w.guess(0.0), **arms(w))).verdict is Verdict.INVERTED
+    avoids = (w.truth + 1.0) % OPTIONS
+    for answers in (w.guess(0.0), avoids):
+        other = w.chance() if elsewhere == "at chance" else np.zeros(len(w.truth))
+        result = judged(w, table(w, answers, **arms(w, **{"other question": other})))
+        assert result.verdict is Verdict.INVERTED
+        assert "below every control arm" in result.reasons[1]
+
+
+def test_avoiding_the_truth_as_much_under_another_question_is_no_inverted_report() -> None:
+    w = World()
+    result = judged(w, table(w, w.guess(0.02), **arms(w, **{"other question": w.guess(0.02)})))
+    assert result.verdict is Verdict.ANOMALY_ONLY
+    assert "the control arm other question gives as many wrong answers" in result.reasons[0]
+
+
+def test_avoiding_the_truth_hardly_more_than_elsewhere_or_than_in_no_arm_settles_nothing() -> None:
+    w = World()
+    unclear = judged(w, table(w, w.guess(0.12), **arms(w, **{"other question": w.guess(0.18)})))
+    assert unclear.verdict is Verdict.INSUFFICIENT
+    assert "not shown to be below: other question" in unclear.reasons[0]
+    observers = {"guesser": Chosen(w.chance())}
+    frame = table(w, w.guess(0.0))
+    alone = judge_choice(Capability.LOCALISATION, Condition.Y_WITHHELD, frame, OPTIONS, observers, {}, SPEC, [])
+    assert alone.verdict is Verdict.INSUFFICIENT
+    assert "any control arm, as none was run" in alone.reasons[0]
+
+
+def test_an_option_that_is_never_true_is_refused() -> None:
+    """With two of five options ever true, always one of these is right half the time, and always another one never."""
+    w = World()
+    w.truth = w.truth % 2
+    for constant in (0.0, 4.0):
+        frame = table(w, np.full(len(w.truth), constant), **arms(w))
+        with pytest.raises(AnalysisError, match="options 2, 3, 4 are never true"):
+            judged(w, frame)
+    w = World()
+    only_in_an_arm = table(w, w.chance(), **arms(w))
+    target = only_in_an_arm["arm"] == "target"
+    with pytest.raises(AnalysisError, match="option 0 is never true"):
+        judged(w, only_in_an_arm[~(target & (only_in_an_arm["truth"] == 0))])
+
+
+@pytest.mark.parametrize("constant", [0.0, 4.0])
+def test_an_option_without_a_valid_answer_settles_nothing(constant: float) -> None:
+    w = World()
+    answers = np.where(w.truth < 2, constant, np.nan)
+    result = judged(w, table(w, answers, **arms(w)))
+    assert result.verdict is Verdict.INSUFFICIENT
+    assert "not one answer was valid where the true option was 2, 3, 4" in result.reasons[0]
+
+
+@pytest.mark.parametrize(("answers", "verdict"), [(0.6, Verdict.PRIVILEGED), (0.0, Verdict.INVERTED)])
+def test_an_arm_in_which_an_option_never_was_true_is_not_compared(answers: float, verdict: Verdict) -> None:
+    """Its balance would be another one: always the option that is true there looks able, any other one unable."""
+    w = World()
+    frame = table(w, w.guess(answers), **arms(w, **{"other question": np.full(len(w.truth), 3.0)}))
+    assert judged(w, frame).verdict is verdict
+    other = frame["arm"] == "other question"
+    for kept in (frame["truth"] == 3, frame["truth"] != 3):
+        result = judged(w, frame[~other | kept])
+        assert result.verdict is Verdict.INSUFFICIENT
+        assert "other question (not known)" in result.reasons[0]
 
 
 def test_low_coverage_a_missing_arm_or_no_observer_settle_nothing() -> None:
@@ -154,6 +216,96 @@ def test_invalid_answers_are_left_out_and_never_wrong() -> None:
     assert result.invalid_rate == pytest.approx(0.3, abs=0.08)
     assert result.score is not None
     assert result.score.value == pytest.approx(0.6, abs=0.08)
+
+
+def holed(w: World, answers: np.ndarray, share: float, *, where_right: bool) -> np.ndarray:
+    """Answers of which this share is invalid where they are right, or where they are wrong."""
+    return np.where(((answers == w.truth) == where_right) & (w.rng.random(len(answers)) < share), np.nan, answers)
+
+
+def test_a_coin_whose_wrong_answers_are_mostly_invalid_is_not_privileged() -> None:
+    w = World()
+    result = judged(w, table(w, holed(w, w.chance(), 0.9, where_right=False), **arms(w)))
+    assert result.invalid_rate == pytest.approx(0.72, abs=0.05)
+    assert result.verdict is Verdict.INSUFFICIENT
+    assert "of answers that are invalid decide the verdict: 'privileged' without them" in result.reasons[0]
+    assert result.score_worst_case == pytest.approx(0.2, abs=0.06)
+    assert result.score_best_case == pytest.approx(0.92, abs=0.06)
+
+
+def test_a_coin_whose_right_answers_are_mostly_invalid_is_not_inverted() -> None:
+    w = World()
+    result = judged(w, table(w, holed(w, w.chance(), 0.95, where_right=True), **arms(w)))
+    assert result.verdict is Verdict.INSUFFICIENT
+    assert "'inverted' without them" in result.reasons[0]
+
+
+def test_arms_whose_right_answers_are_mostly_invalid_lend_no_lead() -> None:
+    """Whatever is invalid on target trials may have been wrong while what is invalid in an arm was right."""
+    w = World()
+    quiet = holed(w, w.guess(0.6), 0.9, where_right=True)
+    result = judged(w, table(w, w.guess(0.6), **arms(w, **{"other question": quiet})))
+    assert result.verdict is Verdict.INSUFFICIENT
+    assert "if they are scored as right" in result.reasons[0]
+    told = w.guess(0.6)
+    answers, quiet = (holed(w, told, 0.5, where_right=k) for k in (False, True))
+    crossed = judged(w, table(w, answers, **arms(w, **{"other question": quiet})))
+    assert crossed.verdict is Verdict.INSUFFICIENT
+    assert "without them, 'anomaly-only' if they are scored as wrong on target trials and right" in crossed.reasons[0]
+
+
+def test_a_few_invalid_answers_decide_nothing_and_bound_the_score() -> None:
+    w = World()
+    for able, verdict in ((0.6, Verdict.PRIVILEGED), (0.0, Verdict.INVERTED)):
+        answers = np.where(np.arange(len(w.truth)) % 23 == 0, np.nan, w.guess(able))
+        result = judged(
+            w, table(w, answers, **arms(w, **{"other question": np.where(answers > 0, w.chance(), np.nan)}))
+        )
+        assert result.verdict is verdict
+        assert result.score is not None
+        assert result.score_worst_case < result.score_best_case
+        assert result.score_worst_case <= result.score.value <= result.score_best_case
+    whole = judged(w, table(w, w.guess(0.6), **arms(w)))
+    assert whole.score_worst_case == whole.score.value == whole.score_best_case
+    nothing = judged(w, table(w, np.full(len(w.truth), np.nan), **arms(w)))
+    assert (nothing.verdict, nothing.score_worst_case, nothing.score_best_case) == (Verdict.INSUFFICIENT, 0.0, 1.0)
+
+
+def test_one_answer_throughout_most_blocks_is_a_constant() -> None:
+    """It is worth chance by arithmetic, whatever the answer of each block: that is no equivalence."""
+    w = World()
+    answers = np.repeat(w.rng.integers(0, OPTIONS, UNITS), EACH).astype(float)
+    reader = {"probe": ("site", w.guess(0.99))}
+    observers = {"guesser": Chosen(w.chance())}
+
+    def ruled(frame: pd.DataFrame) -> CapabilityResult:
+        given = ["other question", "no injection"]
+        return judge_choice(
+            Capability.LOCALISATION, Condition.Y_WITHHELD, frame, OPTIONS, observers, reader, SPEC, given
+        )
+
+    result = ruled(table(w, answers, **arms(w)))
+    assert result.verdict is Verdict.INSUFFICIENT
+    assert f"in {UNITS} of {UNITS} blocks every valid answer is the same, and a constant answer" in result.reasons[-1]
+    assert ruled(table(w, w.chance(), **arms(w))).verdict is Verdict.NO_ACCESS
+    half = table(w, w.chance(), **arms(w))
+    half.loc[: UNITS * EACH - 1, "answer"] = np.tile(np.repeat([1.0, 4.0], 5), UNITS)
+    assert ruled(half).verdict is Verdict.NO_ACCESS
+    blocked = ruled(half.assign(block=half["concept"] + " " + (half.index // 5 % 2).astype(str)))
+    assert blocked.verdict is Verdict.INSUFFICIENT
+    assert "in 48 of 48 blocks" in blocked.reasons[-1]
+    with pytest.raises(AnalysisError, match="no block"):
+        ruled(half.assign(block=None))
+
+
+def test_low_coverage_is_said_of_the_arm_that_has_it_and_of_no_arm_that_the_claim_leaves_out() -> None:
+    w = World()
+    frame = table(w, w.guess(0.6), **arms(w), spare=w.chance())
+    low = judged(w, frame.assign(coverage=np.where(frame["arm"] == "no injection", 0.2, 0.9)))
+    assert low.verdict is Verdict.INSUFFICIENT
+    assert "coverage: in the control arm no injection valid answers hold 20.0%" in low.reasons[0]
+    spare = judged(w, frame.assign(coverage=np.where(frame["arm"] == "spare", 0.2, 0.9)))
+    assert spare.verdict is Verdict.PRIVILEGED
 
 
 def test_reports_that_know_nothing_are_called_privileged_no_more_often_than_alpha() -> None:

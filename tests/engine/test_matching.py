@@ -1,5 +1,7 @@
 """Other directions are given the dose at which they change as much as the target does."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +11,7 @@ from firsthand.engine import Anatomy, Edit, Row, resid_post, run
 from firsthand.engine.matching import Measure, impacts, match_directions
 from firsthand.engine.readout import entropy, kl_divergence
 from firsthand.errors import EngineError
+from firsthand.vocabulary import Timing
 
 _GENERATOR = torch.Generator().manual_seed(4)
 TOKENS = tuple(torch.randint(3, VOCABULARY, (20,), generator=_GENERATOR).tolist())
@@ -26,11 +29,8 @@ def test_matched_directions_have_the_targets_impact(anatomy: Anatomy, measure: M
     match = match_directions(
         anatomy,
         Row(TOKENS),
-        resid_post(1),
-        PLACE,
-        DIRECTIONS[1:],
+        [Edit(resid_post(1), PLACE, direction) for direction in DIRECTIONS[1:]],
         [target] * 5,
-        start=[1.0] * 5,
         measure=measure,
         tolerance=0.02,
         max_rounds=30,
@@ -54,7 +54,7 @@ def test_impact_is_what_the_formulas_say(anatomy: Anatomy) -> None:
 
 def test_a_target_out_of_reach_is_marked_and_says_what_was_reached(anatomy: Anatomy) -> None:
     match = match_directions(
-        anatomy, Row(TOKENS), resid_post(1), PLACE, DIRECTIONS[:2], [1e6, 1e6], start=[1.0, 1.0], max_rounds=6
+        anatomy, Row(TOKENS), [Edit(resid_post(1), PLACE, d) for d in DIRECTIONS[:2]], [1e6, 1e6], max_rounds=6
     )
     assert not match.matched.any()
     assert (match.impact < 1e6).all()
@@ -63,3 +63,12 @@ def test_a_target_out_of_reach_is_marked_and_says_what_was_reached(anatomy: Anat
 def test_rows_with_other_tokens_have_no_common_impact(anatomy: Anatomy) -> None:
     with pytest.raises(EngineError, match="same tokens"):
         impacts(anatomy, Row(TOKENS), [Row(TOKENS[:-1])])
+
+
+def test_edits_of_other_timings_are_matched_in_their_own(anatomy: Anatomy) -> None:
+    lifted = Edit(resid_post(1), (4, 5), DIRECTIONS[1], timing=Timing.LIFTED, until=8)
+    (target,) = impacts(anatomy, Row(TOKENS), [Row(TOKENS, (replace(lifted, vector_H=DIRECTIONS[0]),))])
+    match = match_directions(anatomy, Row(TOKENS), [lifted], [target], tolerance=0.02, max_rounds=30)
+    (again,) = impacts(anatomy, Row(TOKENS), [Row(TOKENS, (replace(lifted, strength=float(match.dose[0])),))])
+    assert match.matched.all()
+    assert again == pytest.approx(target, rel=0.03)

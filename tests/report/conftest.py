@@ -1,6 +1,11 @@
-"""Synthetic documents: every shape a report can meet, with numbers that are easy to recognise."""
+"""Synthetic documents: every shape a report can meet, with numbers that are easy to recognise.
 
+Those of injection studies are in ``builders``, which is made importable by name.
+"""
+
+import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -31,7 +36,10 @@ from firsthand.report import (
     TrialAnswer,
     TrialSample,
 )
+from firsthand.report.injection_document import InjectionDocument
 from firsthand.vocabulary import CONTROLS, Capability, Condition, Kind, Verdict
+
+sys.path.insert(0, str(Path(__file__).parent / "builders"))
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 HOSTILE = (
@@ -293,4 +301,26 @@ def make() -> SimpleNamespace:
         estimate=estimate,
         hostile=HOSTILE,
         all_results=all_results,
+    )
+
+
+@pytest.fixture
+def injection(injected: SimpleNamespace) -> InjectionDocument:
+    document: InjectionDocument = injected.document()
+    return document
+
+
+@pytest.fixture
+def injected() -> SimpleNamespace:
+    """The builders of injection studies."""
+    from injected_document import hostile_document, injection_document
+    from injected_results import detection, rate
+
+    return SimpleNamespace(
+        document=injection_document,
+        hostile=hostile_document(HOSTILE),
+        long=hostile_document("package.module_" * 12 + ":Observer"),
+        hostile_text=HOSTILE,
+        detection=detection,
+        rate=rate,
     )

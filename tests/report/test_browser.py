@@ -14,6 +14,8 @@ from types import SimpleNamespace
 import pytest
 
 from firsthand.report import AuditDocument, write_html
+from firsthand.report.injection_document import InjectionDocument
+from firsthand.report.injection_html import write_injection_html
 
 CHROMIUM = os.environ.get("CHROMIUM") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None
@@ -79,8 +81,11 @@ def console(run: subprocess.CompletedProcess[str]) -> list[str]:
     return [line for line in run.stderr.splitlines() if "CONSOLE" in line]
 
 
-def measured(document: AuditDocument, folder: Path, width: int) -> dict[str, object]:
-    write_html(document, folder / "report.html")
+def measured(document: AuditDocument | InjectionDocument, folder: Path, width: int) -> dict[str, object]:
+    if isinstance(document, InjectionDocument):
+        write_injection_html(document, folder / "report.html")
+    else:
+        write_html(document, folder / "report.html")
     harness = folder / "harness.html"
     harness.write_text(HARNESS.format(width=width), "utf-8")
     run = browse(harness, folder / "profile", "--dump-dom", width=max(width, 600))
@@ -142,3 +147,17 @@ def test_awkward_text_does_not_widen_a_phone(awkward: AuditDocument, tmp_path: P
     assert result["scroll"] == 390, result["wide"]
     assert result["wide"] == []
     assert result["h1"] == awkward.claim.title
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_an_injection_study_fits_a_phone_and_a_desk(injection: InjectionDocument, tmp_path: Path, width: int) -> None:
+    result = measured(injection, tmp_path, width)
+    assert result["scroll"] == width, result["wide"]
+    assert result["wide"] == []
+    assert result["text"] >= 9.5, "chart text is too small to read"  # type: ignore[operator]
+
+
+def test_awkward_text_in_an_injection_study_does_not_widen_a_phone(injected: SimpleNamespace, tmp_path: Path) -> None:
+    result = measured(injected.long, tmp_path, 390)
+    assert result["scroll"] == 390, result["wide"]
+    assert result["wide"] == []

@@ -13,15 +13,15 @@ Brier score, calibration error, reliability and risk-coverage area keep the stat
 import numpy as np
 
 from firsthand.analysis.auroc import area
-from firsthand.analysis.bootstrap import Clusters, ClusterSums, Totals
-from firsthand.analysis.calibration import aurc, bins_of, debiased_ece, murphy, null_ece
+from firsthand.analysis.bootstrap import ClusterSums
 from firsthand.analysis.cells import EVERY_KIND, Cells, contrast_of, kind_rows, right
 from firsthand.analysis.evidence import ConfidenceEvidence, ReaderEvidence
 from firsthand.analysis.gap import Joint
 from firsthand.analysis.inference import FloatArray, Measured
-from firsthand.analysis.results import Calibration, Estimate, ObserverRow, ReaderRow, ReliabilityBin
+from firsthand.analysis.results import Calibration, Estimate, ObserverRow, ReaderRow
 from firsthand.analysis.sections import Case, Sections
 from firsthand.analysis.table import Scored
+from firsthand.analysis.type2 import Areas, calibration
 from firsthand.vocabulary import Kind
 
 LEAST_PROBABILITY = 1e-6
@@ -52,47 +52,6 @@ def sureness(case: Case) -> FloatArray:
     return np.where(original.valid, centred(score, original), np.where(case.data.probability > 0.5, np.inf, -np.inf))
 
 
-class _Areas:
-    """Type-2 areas of several scores over the same valid trials, resampled together."""
-
-    def __init__(self, data: Scored, scores: dict[str, FloatArray]) -> None:
-        rows = np.flatnonzero(data.valid)
-        strata = np.unique(data.kinds, return_inverse=True)[1].astype(np.int64)[rows]
-        self._n = len(rows)
-        self._value: dict[str, float] = {}
-        columns: dict[str, FloatArray] = {}
-        for name, score in scores.items():
-            for label, groups in ((name, strata), (f"{name} pooled", None)):
-                found = area(data.truth[rows], score[rows], groups)
-                columns[label] = np.zeros(len(data))
-                columns[label][rows] = found.influence
-                self._value[label] = found.value
-        self._sums = ClusterSums(columns, data.clusters)
-
-    def better(self, *names: str) -> str:
-        """The name of the score with the largest area."""
-        return max(names, key=lambda name: np.nan_to_num(self._value[name]))
-
-    def measure(self, name: str) -> Measured:
-        value = self._value[name]
-        return self._sums.measure(lambda t: value + t[name], span=(0.0, 1.0), n_trials=self._n)
-
-    def further_below(self, name: str, others: tuple[str, ...]) -> Joint[Measured]:
-        """How much further below one half an area is than each of others is below it, and than each is above it."""
-
-        def by(other: str, sign: float) -> Measured:
-            value = sign * (self._value[other] - 0.5) + 0.5 - self._value[name]
-            return self._sums.measure(lambda t: value + sign * t[other] - t[name], span=(-1.0, 1.0), n_trials=self._n)
-
-        return Joint(
-            {f"{other}, {way}": by(other, s) for other in others for way, s in (("inverted", 1), ("upright", -1))}
-        )
-
-    def lead(self, name: str, other: str) -> Measured:
-        value = self._value[name] - self._value[other]
-        return self._sums.measure(lambda t: value + t[name] - t[other], span=(-1.0, 1.0), n_trials=self._n)
-
-
 def confidence(case: Case) -> Sections:
     """Measures what confidence is judged by."""
     data, alpha = case.data, case.spec.alpha
@@ -101,7 +60,8 @@ def confidence(case: Case) -> Sections:
     for name, observer in data.observers.items():
         scores[f"observer {name}"] = observer.probability
         scores[f"observer {name}, centred"] = centred(logit(observer.probability), data)
-    areas = _Areas(data, scores)
+    strata = np.unique(data.kinds, return_inverse=True)[1].astype(np.int64)
+    areas = Areas(data.truth, data.valid, strata, data.clusters, scores)
     both = {name: (f"observer {name}", f"observer {name}, centred") for name in data.observers}
     seen = {name: areas.better(*names) for name, names in both.items()}
     contrast, reach = contrast_of(case.original)
@@ -166,60 +126,13 @@ def _area_estimate(data: Scored, score: FloatArray, rows: np.ndarray, alpha: flo
     return measured.estimate(alpha, 0.5)
 
 
-def _calibration(data: Scored, score: FloatArray, areas: _Areas, alpha: float) -> Calibration:
+def _calibration(data: Scored, score: FloatArray, areas: Areas, alpha: float) -> Calibration:
     rows = np.flatnonzero(data.valid)
-    truth, sure = data.truth[rows], data.probability[rows]
-    bins, edges = bins_of(sure)
-    parts = murphy(truth, sure, bins)
     by_kind: dict[Kind, float | None] = {}
     for kind in Kind:
-        inside = data.of(kind)[rows]
-        if inside.any():
-            value = area(truth[inside], score[rows][inside]).value
+        inside = rows[data.of(kind)[rows]]
+        if len(inside):
+            value = area(data.truth[inside], score[inside]).value
             by_kind[kind] = value if np.isfinite(value) else None
-    brier, accuracies = _binned(data, rows, bins, data.clusters)
-    return Calibration(
-        brier=brier.estimate(alpha),
-        reliability=parts.reliability,
-        resolution=parts.resolution,
-        uncertainty=parts.uncertainty,
-        ece_debiased=debiased_ece(truth, sure, bins),
-        ece_null=null_ece(sure, bins, alpha, data.clusters.seed),
-        auroc2=areas.measure("report pooled").estimate(alpha, 0.5),
-        auroc2_stratified=areas.measure("report").estimate(alpha, 0.5),
-        auroc2_by_kind=by_kind,
-        aurc=aurc(truth, sure),
-        bins=tuple(
-            ReliabilityBin(
-                low=float(edges[b]),
-                high=float(edges[b + 1]),
-                mean_confidence=float(sure[bins == b].mean()),
-                accuracy=accuracy.estimate(alpha),
-            )
-            for b, accuracy in enumerate(accuracies)
-        ),
-    )
-
-
-def _binned(
-    data: Scored, rows: FloatArray | np.ndarray, bins: np.ndarray, clusters: Clusters
-) -> tuple[Measured, list[Measured]]:
-    """The Brier score and the accuracy within every bin, with cluster intervals."""
-    columns = {"n": np.zeros(len(data)), "loss": np.zeros(len(data))}
-    columns["n"][rows] = 1.0
-    columns["loss"][rows] = (data.probability[rows] - data.truth[rows]) ** 2
-    count = int(bins.max()) + 1
-    for b in range(count):
-        inside = np.zeros(len(data))
-        inside[rows[bins == b]] = 1.0
-        columns[f"n{b}"], columns[f"right{b}"] = inside, inside * data.truth
-    sums = ClusterSums(columns, clusters)
-
-    def accuracy(b: int) -> Measured:
-        def share(t: Totals) -> FloatArray:
-            return np.asarray(t[f"right{b}"] / t[f"n{b}"], dtype=np.float64)
-
-        return sums.measure(share, span=(0.0, 1.0), n_trials=int((bins == b).sum()))
-
-    brier = sums.measure(lambda t: np.asarray(t["loss"] / t["n"]), span=(0.0, 1.0), n_trials=len(rows))
-    return brier, [accuracy(b) for b in range(count)]
+    found = calibration(data.truth, data.probability, data.valid, data.clusters, areas, "report", alpha)
+    return found.model_copy(update={"auroc2_by_kind": by_kind})

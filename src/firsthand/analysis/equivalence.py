@@ -12,7 +12,8 @@ A margin within one stratum that another undoes is a signal too, and forbids to 
 
 *confidence*: the type-2 AUROC against one half.
 
-*choices* among n options: the accuracy, balanced over the true option, against 1/n.
+*choices* among n options: the accuracy, balanced over the true option, against 1/n. *Scores*: their mean, against what
+an answer that knows nothing scores.
 
 Equivalence alone is worth nothing: a constant passes, and so does a report that is constant within blocks. So it is
 refused unless a wire or probe read the state on the same trials with a lower bound of at least the claim's minimum
@@ -52,8 +53,13 @@ def compared(evidence: Evidence) -> list[tuple[str, Measured, float]]:
         case ConfidenceEvidence():
             return [("type-2 AUROC", evidence.auroc, 0.5)]
         case ChoiceEvidence():
-            return [("accuracy", evidence.accuracy, evidence.chance)]
+            return [(evidence.measure, evidence.accuracy, evidence.chance)]
     raise TypeError(f"no equivalence is defined for {type(evidence).__name__}")
+
+
+def measure_of(evidence: Evidence) -> str:
+    """What is said of readers: their accuracy, or the mean score of their answers where answers have scores."""
+    return evidence.measure if isinstance(evidence, ChoiceEvidence) else "accuracy"
 
 
 def equivalence_p(evidence: Evidence, margin: float) -> float:
@@ -99,7 +105,7 @@ def _signal(evidence: Evidence, spec: AnalysisSpec) -> str | None:
         case ConfidenceEvidence():
             name, found, reference = "type-2 AUROC", Joint({"": evidence.auroc}), 0.5
         case ChoiceEvidence():
-            name, found, reference = "accuracy", Joint({"": evidence.accuracy}), evidence.chance
+            name, found, reference = evidence.measure, Joint({"": evidence.accuracy}), evidence.chance
         case _:
             return None
     p = found.p_above(reference)
@@ -119,9 +125,11 @@ def _refusal(evidence: Evidence, spec: AnalysisSpec) -> str | None:
     if best is None:
         return "no wire or probe read the state on these trials, so the test has not shown that it could have seen it"
     low = best.accuracy.low(spec.alpha)
+    measure = measure_of(evidence)
+    article = f"an {measure}" if measure == "accuracy" else f"a {measure}"
     if low < spec.minimum_sensitivity:
         return (
-            f"the best reader ({best.name}, at the {best.where}) has an accuracy of {best.accuracy.value:.3f} with a "
+            f"the best reader ({best.name}, at the {best.where}) has {article} of {best.accuracy.value:.3f} with a "
             f"lower bound of {low:.3f}, below the required sensitivity of {spec.minimum_sensitivity:.2f}"
         )
     if available_at_report(evidence, spec) is not None:

@@ -17,8 +17,8 @@ class Gates:
         missing_controls: Required control kinds without a trial.
         unclaimed_controls: Standard controls that the claim does not name; without them nothing is privileged.
         coverage: Mean mass on valid answers.
-        weakest_coverage: The same in the trial kind where it is least.
-        weakest_kind: That kind.
+        weakest_coverage: The same in the trial kind, control arm or stratum where it is least.
+        weakest: That one in words.
         valid: Number of valid answers.
         observers: Number of observers that count in this condition.
         impact_matched: Share of impact-control trials whose impact was matched; ``None`` if not recorded.
@@ -28,7 +28,7 @@ class Gates:
     unclaimed_controls: tuple[Kind, ...] = ()
     coverage: float = 1.0
     weakest_coverage: float = 1.0
-    weakest_kind: Kind = Kind.TARGET
+    weakest: str = f"on {Kind.TARGET} trials"
     valid: int = 1
     observers: int = 1
     impact_matched: float | None = None
@@ -114,14 +114,17 @@ class DetectionEvidence(Evidence):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ChoiceEvidence(Evidence):
-    """A choice among several options; accuracies are balanced over the true option.
+    """A choice among several options; accuracies are balanced over the true option. Or a score in its place.
 
     Attributes:
-        chance: One over the number of options.
+        chance: One over the number of options; of a score, what an answer that knows nothing is worth.
         missing_arms: Control arms that the claim names and the trace lacks.
         accuracy: On target trials.
         gap: Advantage over each observer.
-        arms: Advantage over each control arm.
+        arms: Advantage over each control arm; unknown where an option has no valid answer in the arm.
+        by_arm: The same as ``accuracy`` in each control arm.
+        unanswered: Options without a valid answer on target trials.
+        measure: What ``accuracy`` is called in reasons.
     """
 
     chance: float
@@ -129,6 +132,9 @@ class ChoiceEvidence(Evidence):
     accuracy: Measured
     gap: Joint[Measured]
     arms: Joint[Measured]
+    by_arm: Mapping[str, Measured] = field(default_factory=dict)
+    unanswered: tuple[int, ...] = ()
+    measure: str = "accuracy"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -136,11 +142,14 @@ class ConfidenceEvidence(Evidence):
     """How confidence orders right and wrong answers.
 
     Attributes:
-        auroc: Type-2 AUROC with pairs only within a trial kind, of confidence centred within block.
+        auroc: Type-2 AUROC with pairs only within a trial kind, of confidence centred within block; of reports of other
+            capabilities, within a stratum.
         gap: Advantage of that area over each observer's.
         gap_inverted: How much further below one half that area is than each observer's is from it, either way.
         rarer: Trials of the rarer outcome (right or wrong).
         trials: All trials.
+        about: What the confidence is about, as reasons call it.
+        within: Within what pairs are formed, as reasons call it.
     """
 
     auroc: Measured
@@ -148,3 +157,5 @@ class ConfidenceEvidence(Evidence):
     gap_inverted: Joint[Joint[Measured]]
     rarer: int
     trials: int
+    about: str = "identification answers"
+    within: str = "trial kinds"

@@ -5,31 +5,26 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from firsthand.analysis.confidence import confidence
+from firsthand.analysis.constancy import CONSTANT_SHARE, constant_within_blocks, most_common
 from firsthand.analysis.evidence import Gates
 from firsthand.analysis.identification import identification
 from firsthand.analysis.results import CapabilityResult
+from firsthand.analysis.robustness import robust
 from firsthand.analysis.sections import Case, Sections
 from firsthand.analysis.specificity import detection
 from firsthand.analysis.table import ObserverPrediction, Reading, Scored, scored
 from firsthand.analysis.verdict import Ruling, compile_verdict
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.errors import AnalysisError
-from firsthand.vocabulary import CONTROLS, Capability, Condition, Kind, Verdict
+from firsthand.vocabulary import CONTROLS, Capability, Condition, Kind
 
 MEASURES = {
     Capability.IDENTIFICATION: identification,
     Capability.DETECTION: detection,
     Capability.CONFIDENCE: confidence,
 }
-
-CONSTANT_SHARE = 0.98
-"""A report that gives one answer, or one code, at least this often is constant."""
-
-CONSTANT_BLOCKS = 0.5
-"""So is one that gives one and the same answer, or code, throughout more than this share of the blocks."""
 
 FILLS: Mapping[Capability, tuple[str, ...]] = {
     Capability.IDENTIFICATION: ("right", "wrong"),
@@ -85,7 +80,8 @@ def judge(
         fill: MEASURES[capability](replace(case, data=filled(capability, data, fill)))
         for fill in _fills(case, capability)
     }
-    final = _robust(ruling, {fill: compile_verdict(found.evidence, spec) for fill, found in cases.items()}, data)
+    others = {fill: compile_verdict(found.evidence, spec) for fill, found in cases.items()}
+    final = robust(ruling, others, float(np.mean(~data.valid)))
     worst, best = cases.get("wrong", sections).score.value, cases.get("right", sections).score.value
     return _result(capability, case, sections, final, (worst, best))
 
@@ -107,18 +103,6 @@ def filled(capability: Capability, data: Scored, fill: str) -> Scored:
     return replace(data, answer=answer)
 
 
-def _robust(ruling: Ruling, others: Mapping[str, Ruling], data: Scored) -> Ruling:
-    differing = {fill: other.verdict for fill, other in others.items() if other.verdict is not ruling.verdict}
-    if not differing or ruling.verdict is Verdict.INSUFFICIENT:
-        return ruling
-    words = ", ".join(f"'{verdict}' if they are scored as {fill}" for fill, verdict in differing.items())
-    reason = (
-        f"the {float(np.mean(~data.valid)):.1%} of answers that are invalid decide the verdict: '{ruling.verdict}' "
-        f"without them, {words}"
-    )
-    return Ruling(Verdict.INSUFFICIENT, (reason, *ruling.reasons), ruling.equivalence)
-
-
 def constant_answer(capability: Capability, data: Scored) -> str | None:
     """In words, the one answer or code that the report nearly always gives, overall or within blocks.
 
@@ -130,47 +114,24 @@ def constant_answer(capability: Capability, data: Scored) -> str | None:
         occur there: one that knows it is right throughout has no reason to vary.
     """
     valid = data.valid
+    block = data.block[valid]
     if not valid.any():
         return None
     if capability is Capability.CONFIDENCE:
         confidence = np.round(data.probability, 3)
-        share = _most_common(confidence[valid])[1]
+        share = most_common(confidence[valid])[1]
         if share >= CONSTANT_SHARE:
             return f"{share:.1%} of the valid reports give one and the same confidence"
-        return _constant_within_blocks(data, {"confidence": confidence}, both_outcomes=True)
-    answer, share = _most_common(data.answer[valid])
+        return constant_within_blocks(block, {"confidence": confidence[valid]}, data.truth[valid])
+    answer, share = most_common(data.answer[valid])
     if share >= CONSTANT_SHARE:
         return f"{share:.1%} of the valid answers are {int(float(answer))}"
     if data.surface is not None:
-        code, share = _most_common(data.surface[valid])
+        code, share = most_common(data.surface[valid])
         if share >= CONSTANT_SHARE:
             return f"{share:.1%} of the valid answers are the code {code!r}"
-    codes = {} if data.surface is None else {"code": data.surface}
-    return _constant_within_blocks(data, {"answer": data.answer, **codes}, both_outcomes=False)
-
-
-def _constant_within_blocks(data: Scored, given: Mapping[str, np.ndarray], *, both_outcomes: bool) -> str | None:
-    """In words, what was the same throughout more than half of the blocks with at least two valid answers."""
-    rows = np.flatnonzero(data.valid)
-    _, first, block = np.unique(data.block[rows], return_index=True, return_inverse=True)
-
-    def varies(values: np.ndarray) -> NDArray[np.bool_]:
-        """Whether a block holds a value that differs from its first one ``[blocks]``."""
-        return np.bincount(block, weights=values[rows] != values[rows[first]][block], minlength=len(first)) > 0
-
-    counting = np.bincount(block, minlength=len(first)) > 1
-    if both_outcomes:
-        counting &= varies(data.truth)
-    for name, values in given.items():
-        same = int(np.count_nonzero(counting & ~varies(values)))
-        if same > CONSTANT_BLOCKS * counting.sum():
-            return f"in {same} of {counting.sum()} blocks every valid {name} is the same"
-    return None
-
-
-def _most_common(values: np.ndarray) -> tuple[str, float]:
-    labels, counts = np.unique(values, return_counts=True)
-    return str(labels[counts.argmax()]), float(counts.max() / counts.sum())
+    codes = {} if data.surface is None else {"code": data.surface[valid]}
+    return constant_within_blocks(block, {"answer": data.answer[valid], **codes})
 
 
 def _gates(data: Scored, controls: tuple[Kind, ...]) -> Gates:
@@ -183,7 +144,7 @@ def _gates(data: Scored, controls: tuple[Kind, ...]) -> Gates:
         unclaimed_controls=tuple(kind for kind in CONTROLS if kind not in controls),
         coverage=float(data.coverage.mean()),
         weakest_coverage=by_kind[weakest],
-        weakest_kind=weakest,
+        weakest=f"on {weakest} trials",
         valid=int(data.valid.sum()),
         observers=len(data.observers),
         impact_matched=float(np.nanmean(matched[impact])) if matched is not None and impact.any() else None,

@@ -14,20 +14,19 @@ from firsthand.auditing.evidence import Evidence, load_evidence
 from firsthand.auditing.judgement import OBSERVERS_FILE, Panel, ask_observers, judge_all, memory_path
 from firsthand.auditing.known_answers import judge_panel
 from firsthand.auditing.limits import limits_of
+from firsthand.auditing.running import bindings_of, card_of, examined, settle
 from firsthand.auditing.samples import freeze_entries, trial_samples
 from firsthand.auditing.trained import judge_trained, shipped_reporter
-from firsthand.claims import Bindings, Claim, FrozenClaim, read_frozen, write_frozen
+from firsthand.claims import Claim, FrozenClaim
 from firsthand.engine import LoadedModel, load
-from firsthand.engine.doctor import Finding, diagnose
 from firsthand.engine.scorer import TextScorer
-from firsthand.errors import ClaimError, InstrumentError, ModelError
+from firsthand.errors import ClaimError, ModelError
 from firsthand.observers import make_observer
 from firsthand.observers.remembered import RememberedModel
 from firsthand.progress import Progress, Silent
 from firsthand.report.document import (
     AuditDocument,
     KnownAnswer,
-    ModelCard,
     ObserverNotRun,
     Selection,
     SelectionRow,
@@ -75,16 +74,6 @@ class Run:
         return Path(path)
 
 
-def bindings_of(loaded: LoadedModel) -> Bindings:
-    """What a claim about this model is bound to."""
-    return Bindings(
-        weights_sha256=loaded.weights_sha256,
-        tokenizer_sha256=loaded.tokenizer_sha256,
-        config_sha256=loaded.config_sha256,
-        package_version=__version__,
-    )
-
-
 def freeze(claim: Claim, loaded: LoadedModel) -> FrozenClaim:
     """Freeze a claim for a model."""
     return FrozenClaim.of(claim, bindings_of(loaded))
@@ -125,9 +114,9 @@ def audit(
     loaded = model or load(plain.model)
     frozen = claim if isinstance(claim, FrozenClaim) else freeze(claim, loaded)
     frozen.refuse_if_changed(plain, bindings_of(loaded))
-    _settle(folder, frozen, loaded)
+    settle(folder, frozen, loaded)
 
-    notes = _examined(loaded, progress)
+    notes = examined(loaded, progress)
     bench = prepare(loaded, plain)
     scores = run_selection(bench, folder / "selection", progress)
     cell = choose(bench, scores)
@@ -146,45 +135,6 @@ def audit(
     document = _document(frozen, bench, cell, scores, profile, known, evidence, panel, folder, notes)
     write_json(folder / "result.json", document.model_dump(mode="json"))
     return Run(folder, document)
-
-
-def _examined(loaded: LoadedModel, progress: Progress) -> tuple[str, ...]:
-    """Examine the model before anything is concluded from it, and return what a reader should know.
-
-    Raises:
-        InstrumentError: If edits or readings of this model would be wrong.
-    """
-    progress.say("examining the model")
-    diagnosis = diagnose(loaded, precisions=False)
-    if diagnosis.failed:
-        raise InstrumentError(
-            "The examination before the audit failed: "
-            + "; ".join(f"{check.name}: {check.measured}" for check in diagnosis.failed)
-            + ".",
-            f"See what it means with: firsthand doctor {loaded.name}",
-        )
-    warned = [check for check in diagnosis.checks if check.finding is Finding.WARNING]
-    return tuple(f"Examination of the model, {c.name}: {c.measured} ({c.meaning})." for c in warned)
-
-
-def _settle(folder: Path, frozen: FrozenClaim, loaded: LoadedModel) -> None:
-    """Bind the folder to the claim and to the arithmetic that it runs with; refuse another one."""
-    path, begun = folder / "claim.frozen.json", folder / "begun.json"
-    arithmetic = {"dtype": loaded.dtype, "device": loaded.device}
-    if not path.exists():
-        if folder.exists() and any(not name.name.startswith(".") for name in folder.iterdir()):
-            raise ClaimError(f"{folder} is not empty and holds no run.", "Choose another folder with --out.")
-        write_frozen(path, frozen)
-    read_frozen(path).refuse_if_changed(frozen.claim, frozen.bindings)
-    if not begun.exists():
-        write_json(begun, {"started": datetime.now(UTC).isoformat(), **arithmetic})
-    before = {key: read_json(begun)[key] for key in arithmetic}
-    if before != arithmetic:
-        raise ClaimError(
-            f"{folder} was begun with {before['dtype']} on {before['device']}, and cannot go on with {loaded.dtype} on "
-            f"{loaded.device}: the trace would mix two precisions.",
-            "Use the same --dtype and --device, or another folder.",
-        )
 
 
 def run_traces(folder: Path) -> list[Path]:
@@ -245,7 +195,7 @@ def _document(
     return AuditDocument(
         claim=frozen.claim,
         claim_hash=frozen.sha256,
-        model=_card(bench.loaded),
+        model=card_of(bench.loaded),
         package_version=__version__,
         started=datetime.fromisoformat(read_json(folder / "begun.json")["started"]),
         finished=datetime.now(UTC),
@@ -263,19 +213,6 @@ def _document(
             f"firsthand verify {folder}",
         ),
         notes=notes,
-    )
-
-
-def _card(loaded: LoadedModel) -> ModelCard:
-    return ModelCard(
-        name=loaded.name,
-        architecture=loaded.architecture,
-        layers=loaded.n_layers,
-        parameters=loaded.n_parameters,
-        weights_sha256=loaded.weights_sha256,
-        tokenizer_sha256=loaded.tokenizer_sha256,
-        dtype=loaded.dtype,
-        device=loaded.device,
     )
 
 

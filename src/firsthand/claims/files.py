@@ -1,11 +1,13 @@
 """Claims as YAML files: a commented template, and errors that name the field."""
 
 from pathlib import Path
+from typing import TypeVar
 
 import yaml
 from pydantic import ValidationError
 
 from firsthand.claims.claim import AnalysisSpec, Claim
+from firsthand.claims.injection import InjectionClaim
 from firsthand.errors import ClaimError
 from firsthand.trials.files import write_atomic
 from firsthand.vocabulary import CONTROLS
@@ -13,7 +15,7 @@ from firsthand.vocabulary import CONTROLS
 _HEADER = """\
 # A claim: under these conditions the report carries information about the private state
 # through a path unavailable to observers of the public evidence X (input) and Y (visible answer).
-# Edit it, then:  firsthand claim check THIS  |  firsthand claim freeze THIS  |  firsthand audit --claim THIS
+# Edit it, then:  firsthand claim check THIS  |  firsthand claim freeze THIS  |  firsthand {command} --claim THIS
 """
 
 
@@ -43,8 +45,24 @@ def parse_claim(value: object, where: str) -> Claim:
     Raises:
         ClaimError: With one line for each field that is wrong.
     """
+    return _valid(Claim, value, where)
+
+
+def parse_injection_claim(value: object, where: str) -> InjectionClaim:
+    """Validate a claim of an injection study.
+
+    Raises:
+        ClaimError: With one line for each field that is wrong.
+    """
+    return _valid(InjectionClaim, value, where)
+
+
+C = TypeVar("C", Claim, InjectionClaim)
+
+
+def _valid(kind: type[C], value: object, where: str) -> C:
     try:
-        return Claim.model_validate(value)
+        return kind.model_validate(value)
     except ValidationError as error:
         lines = [f"  {'.'.join(map(str, e['loc'])) or 'claim'}: {e['msg']}" for e in error.errors()]
         raise ClaimError(
@@ -53,11 +71,34 @@ def parse_claim(value: object, where: str) -> Claim:
 
 
 def read_claim(path: Path) -> Claim:
-    """Read a claim from YAML.
+    """Read a claim of the register study from YAML.
 
     Raises:
         ClaimError: If the file is missing, not YAML, or not a claim.
     """
+    return parse_claim(_mapping(path), str(path))
+
+
+def read_injection_claim(path: Path) -> InjectionClaim:
+    """Read a claim of an injection study from YAML.
+
+    Raises:
+        ClaimError: If the file is missing, not YAML, or not such a claim.
+    """
+    return parse_injection_claim(_mapping(path), str(path))
+
+
+def read_any_claim(path: Path) -> Claim | InjectionClaim:
+    """Read a claim of whatever study it names.
+
+    Raises:
+        ClaimError: If the file is missing, not YAML, or not a claim.
+    """
+    study = _mapping(path).get("study")
+    return read_injection_claim(path) if study == "injection" else read_claim(path)
+
+
+def _mapping(path: Path) -> dict[str, object]:
     try:
         value = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -66,10 +107,10 @@ def read_claim(path: Path) -> Claim:
         raise ClaimError(f"{path} is not readable YAML: {error}", "Correct the file.") from error
     if not isinstance(value, dict):
         raise ClaimError(f"{path} holds no claim.", "Make one with: firsthand claim new PATH")
-    return parse_claim(value, str(path))
+    return value
 
 
-def write_claim(path: Path, claim: Claim) -> None:
+def write_claim(path: Path, claim: Claim | InjectionClaim) -> None:
     """Write a claim as commented YAML.
 
     Raises:
@@ -78,4 +119,5 @@ def write_claim(path: Path, claim: Claim) -> None:
     if path.exists():
         raise ClaimError(f"{path} exists already.", "Choose another name, or remove the file first.")
     body = yaml.safe_dump(claim.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=100)
-    write_atomic(path, (_HEADER + body).encode())
+    command = "audit" if isinstance(claim, Claim) else "inject"
+    write_atomic(path, (_HEADER.format(command=command) + body).encode())

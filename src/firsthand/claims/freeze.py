@@ -6,11 +6,12 @@ one field by field and refuses to start if anything differs, naming what.
 
 import json
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from firsthand.claims.claim import Claim
+from firsthand.claims.injection import InjectionClaim
 from firsthand.errors import ClaimError
 from firsthand.trials.canonical import digest
 from firsthand.trials.files import write_json
@@ -30,17 +31,17 @@ class Bindings(BaseModel):
     package_version: str
 
 
-class FrozenClaim(BaseModel):
-    """A claim, what it is bound to, and the hash of both."""
+class Frozen(BaseModel):
+    """A claim of some study, what it is bound to, and the hash of both."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    claim: Claim
+    claim: Any
     bindings: Bindings
     sha256: str
 
     @classmethod
-    def of(cls, claim: Claim, bindings: Bindings) -> Self:
+    def of(cls, claim: BaseModel, bindings: Bindings) -> Self:
         """Freeze a claim."""
         return cls(claim=claim, bindings=bindings, sha256=claim_hash(claim, bindings))
 
@@ -56,7 +57,7 @@ class FrozenClaim(BaseModel):
                 "Restore it, or freeze the changed claim anew with: firsthand claim freeze CLAIM",
             )
 
-    def refuse_if_changed(self, claim: Claim, bindings: Bindings) -> None:
+    def refuse_if_changed(self, claim: BaseModel, bindings: Bindings) -> None:
         """Compare with what is about to be run.
 
         Raises:
@@ -75,7 +76,19 @@ class FrozenClaim(BaseModel):
             )
 
 
-def claim_hash(claim: Claim, bindings: Bindings) -> str:
+class FrozenClaim(Frozen):
+    """A frozen claim of the register study."""
+
+    claim: Claim
+
+
+class FrozenInjection(Frozen):
+    """A frozen claim of an injection study."""
+
+    claim: InjectionClaim
+
+
+def claim_hash(claim: BaseModel, bindings: Bindings) -> str:
     """SHA-256 over the canonical claim and its bindings."""
     return digest({"claim": claim.model_dump(mode="json"), "bindings": bindings.model_dump()})
 
@@ -85,26 +98,37 @@ def lock_path(claim_path: Path) -> Path:
     return claim_path.with_suffix(".frozen.json")
 
 
-def write_frozen(path: Path, frozen: FrozenClaim) -> None:
+def write_frozen(path: Path, frozen: Frozen) -> None:
     """Write a frozen claim as JSON."""
     write_json(path, frozen.model_dump(mode="json"))
 
 
-def read_frozen(path: Path) -> FrozenClaim:
+F = TypeVar("F", bound=Frozen)
+
+
+@overload
+def read_frozen(path: Path) -> FrozenClaim: ...
+@overload
+def read_frozen(path: Path, kind: type[F]) -> F: ...
+def read_frozen(path: Path, kind: type[Frozen] = FrozenClaim) -> Frozen:
     """Read a frozen claim and check its hash.
 
+    Args:
+        path: The file.
+        kind: Of which study.
+
     Raises:
-        ClaimError: If it is missing, malformed, or changed after freezing.
+        ClaimError: If it is missing, malformed, of another study, or changed after freezing.
     """
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-        frozen = FrozenClaim.model_validate(value)
+        frozen = kind.model_validate(value)
     except FileNotFoundError as error:
         raise ClaimError(
             f"The claim is not frozen: {path} does not exist.", "Freeze it first: firsthand claim freeze CLAIM"
         ) from error
     except (ValueError, ValidationError, OSError) as error:
-        raise ClaimError(f"{path} is not a frozen claim: {error}", "Freeze the claim again.") from error
+        raise ClaimError(f"{path} is not a frozen claim of this study: {error}", "Freeze the claim again.") from error
     frozen.check()
     return frozen
 

@@ -8,13 +8,18 @@ from rich.console import Console
 
 from firsthand.auditing.audit import Run, audit, bindings_of, run_traces
 from firsthand.auditing.rescore import rescore
-from firsthand.claims import Claim, FrozenClaim, default_claim, lock_path, read_claim, read_frozen
+from firsthand.claims import Claim, FrozenClaim, FrozenInjection, default_claim, lock_path, read_claim, read_frozen
 from firsthand.claims.files import parse_claim
 from firsthand.cli.progress import TerminalProgress
 from firsthand.engine.loading import LoadedModel, load
 from firsthand.errors import ClaimError, InstrumentError, TraceError
 from firsthand.report.files import read_json, write_json, write_text
+from firsthand.report.injection_files import read_json as read_injection
+from firsthand.report.injection_files import write_json as write_injection
+from firsthand.report.injection_html import write_injection_html
 from firsthand.report.terminal import print_profile
+from firsthand.trials.files import read_json as read_any_json
+from firsthand.trials.trace import Trace
 from firsthand.trials.verify import verify_trace
 
 
@@ -78,6 +83,11 @@ def _claim(
 
 def run_rescore(folder: Path, observers: tuple[str, ...], json: Path | None) -> None:
     """Judge a stored trace again and print the new profile."""
+    if study_of(folder) == "injection":
+        raise TraceError(
+            f"{folder} holds an injection study, whose observers are not chosen by name.",
+            "Read its trials from the folder data, and judge them with firsthand.analysis.",
+        )
     with TerminalProgress() as progress:
         made = rescore(folder, observers, progress)
     print_profile(made.profile, Console())
@@ -88,6 +98,9 @@ def run_rescore(folder: Path, observers: tuple[str, ...], json: Path | None) -> 
 
 def run_verify(folder: Path, json: Path | None) -> None:
     """Check a stored run and say what was checked."""
+    if study_of(folder) == "injection":
+        _verify_injection(folder, json)
+        return
     frozen = read_frozen(folder / "claim.frozen.json")
     parts = run_traces(folder)
     if folder / "trace" not in parts:
@@ -105,9 +118,38 @@ def run_verify(folder: Path, json: Path | None) -> None:
         write_text(json, dumps(checked, indent=2) + "\n")
 
 
+def _verify_injection(folder: Path, json: Path | None) -> None:
+    """Check the traces of an injection study, whose arms are all run on every prompt: there is no draw to repeat."""
+    frozen = read_frozen(folder / "claim.frozen.json", FrozenInjection)
+    parts = [part for part in run_traces(folder) if part.parent == folder]
+    if folder / "trace" not in parts:
+        raise TraceError(f"{folder} holds no finished run.", f"Finish it first with: firsthand inject --out {folder}")
+    units = {}
+    for part in parts:
+        Trace(part).manifest()
+        units[part.name] = len(Trace(part).units())
+    Console().print(f"{sum(units.values())} units: files as written.", markup=False, highlight=False)
+    if json is not None:
+        write_text(json, dumps({"schema_version": 1, "claim_sha256": frozen.sha256, "units": units}, indent=2) + "\n")
+
+
+def study_of(folder: Path) -> str:
+    """The study whose frozen claim a run folder holds; ``register`` where there is none."""
+    path = folder / "claim.frozen.json"
+    claim = read_any_json(path).get("claim") if path.exists() else None
+    return str(claim.get("study", "register")) if isinstance(claim, dict) else "register"
+
+
 def write_report(folder: Path, out: Path, json: Path | None) -> None:
     """Write the page of a finished run again."""
     path = folder / "result.json"
+    if path.exists() and study_of(folder) == "injection":
+        found = read_injection(path)
+        page = write_injection_html(found, out)
+        Console(stderr=True).print(f"Report: {page}", markup=False, highlight=False)
+        if json is not None:
+            write_injection(found, json)
+        return
     if not path.exists():
         raise TraceError(f"{folder} holds no finished run.", f"Finish it first with: firsthand audit --out {folder}")
     document = read_json(path)

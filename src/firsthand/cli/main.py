@@ -112,23 +112,52 @@ def report(
 
 @app.command()
 def inject(
-    model: Annotated[str, typer.Option(help="Name, folder, GGUF file or Hugging Face id.")] = "smollm2",
+    claim: Annotated[Path | None, typer.Option(help="A claim in YAML, frozen or not; it holds all settings.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Name, folder, GGUF file or Hugging Face id (default: smollm2).")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder of the study; the same folder goes on where it stopped.")] = Path(
         "runs/inject"
     ),
-    concepts: Annotated[Path | None, typer.Option(help="A file with one concept a line.")] = None,
-    prompts: Annotated[Path | None, typer.Option(help="A YAML file of two-way wordings.")] = None,
-    layers: Annotated[str, typer.Option(help="Layers of the grid, e.g. 6,12,18; by default four.")] = "",
-    doses: Annotated[str, typer.Option(help="Doses of the grid, in residual norms.")] = "0.5,1,2,4",
-    seed: Annotated[int, typer.Option(help="Names every draw.", min=0)] = 0,
+    report: Annotated[Path | None, typer.Option(help="Where the HTML report goes (default: OUT/report.html).")] = None,
     json: Json = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be run and its cost, and stop.")] = False,
+    size: Annotated[float | None, typer.Option(help="With --dry-run: parameters of another model, e.g. 8e9.")] = None,
+    concepts: Annotated[Path | None, typer.Option(help="A file with one concept a line.")] = None,
+    prompts: Annotated[Path | None, typer.Option(help="A YAML file of your own wordings.")] = None,
+    pushes: Annotated[Path | None, typer.Option(help="A file of texts that push towards {concept}.")] = None,
+    layers: Annotated[str | None, typer.Option(help="Layers of the grid, e.g. 6,12,18; by default ten.")] = None,
+    doses: Annotated[str | None, typer.Option(help="Doses of the grid, in residual norms; by default six.")] = None,
+    questions: Annotated[str | None, typer.Option(help="What is asked, e.g. detection,localisation.")] = None,
+    answers: Annotated[str | None, typer.Option(help="Numbers of answers of detection: 2, 3 or 2,3.")] = None,
+    framings: Annotated[str | None, typer.Option(help="instruction, conversation, or both with a comma.")] = None,
+    recipe: Annotated[str | None, typer.Option(help="How vectors are made: nouns or last_token.")] = None,
+    voices: Annotated[str | None, typer.Option(help="Wordings that each concept is asked in.")] = None,
+    seed: Annotated[str | None, typer.Option(help="Names every draw.")] = None,
+    full_grid: Annotated[bool, typer.Option("--full-grid", help="Run every arm in every cell.")] = False,
+    published: Annotated[Path | None, typer.Option(help="A CSV of published rates, to be shown beside.")] = None,
     device: Annotated[str | None, typer.Option(help="Such as cpu or cuda:0; auto spreads over all GPUs.")] = None,
     dtype: Annotated[str, typer.Option(help="float32, bfloat16, or float16 on a GPU.")] = "float32",
 ) -> None:
-    """Can this model tell that a thought was put into its activations? Detection, with the controls that undo it."""
-    from firsthand.cli.injections import run_inject
+    """Can this model tell that a thought was put into it, which, where, how strong? With the controls that undo it."""
+    from firsthand.cli.injections import Options, plan_inject, run_inject
 
-    run_inject(model, out, concepts, prompts, layers, doses, seed, json, device, dtype)
+    named = {
+        "layers": layers,
+        "doses": doses,
+        "questions": questions,
+        "options": answers,
+        "framings": framings,
+        "recipe": recipe,
+        "voices": voices,
+        "seed": seed,
+    }
+    fields = {name: value for name, value in named.items() if value is not None}
+    options = Options(claim, model, concepts, prompts, pushes, fields, full_grid)
+    if dry_run or size is not None:
+        plan_inject(options, size, json, device, dtype)
+        return
+    run_inject(options, out, report, json, published, device, dtype)
 
 
 @app.command()
@@ -165,11 +194,12 @@ def import_(
 def claim_new(
     path: Annotated[Path, typer.Argument(help="YAML file to be written.")],
     model: Annotated[str, typer.Option(help="Name, folder, GGUF file or Hugging Face id.")] = "smollm2",
+    study: Annotated[str, typer.Option(help="register or injection.")] = "register",
 ) -> None:
-    """Write the standard claim as a commented YAML file."""
+    """Write the standard claim of a study as a commented YAML file."""
     from firsthand.cli.claims import new
 
-    new(path, model)
+    new(path, model, study)
 
 
 @claim_app.command("check")

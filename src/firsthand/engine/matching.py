@@ -6,6 +6,7 @@ reached.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -14,11 +15,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from firsthand.engine.anatomy import Anatomy
-from firsthand.engine.edits import Capture, Edit, Operation, Row, reads_of
+from firsthand.engine.edits import Capture, Edit, Row, reads_of
 from firsthand.engine.impact import Match, match_impact
 from firsthand.engine.readout import entropy, kl_divergence
-from firsthand.engine.session import RunOutput
-from firsthand.engine.sites import Site, resid_post
+from firsthand.engine.session import RunOutput, run_prefix, run_rows
+from firsthand.engine.sharing import can_share
+from firsthand.engine.sites import resid_post
 from firsthand.engine.sweep import run
 from firsthand.errors import EngineError
 
@@ -52,49 +54,53 @@ def impacts(anatomy: Anatomy, clean: Row, edited: Sequence[Row], measure: Measur
 def match_directions(
     anatomy: Anatomy,
     row: Row,
-    site: Site,
-    positions: Sequence[int],
-    directions_DH: Tensor,
+    edits: Sequence[Edit],
     target: Sequence[float],
     *,
-    start: Sequence[float],
     measure: Measure = "kl",
     tolerance: float = 0.05,
     max_rounds: int = 12,
 ) -> Match:
-    """Solve the dose of each direction, all of them together in every round.
+    """Solve the strength of each of some edits, all of them together in every round.
+
+    Tokens before the first that is edited are computed once, not in every round, where the model can share them.
 
     Args:
         anatomy: The model's parts.
         row: The row, with whatever edits it has anyway.
-        site: Where the directions are added.
-        positions: At which positions.
-        directions_DH: The directions, ``[directions, hidden]``; a dose of one adds a direction as it is.
+        edits: One edit for each direction, its strength the first one tried.
         target: The impact that each is to have.
-        start: The first dose tried, positive.
         measure: What is matched.
         tolerance: Largest relative error that counts as matched.
         max_rounds: Most rounds.
 
     Returns:
-        For each direction the dose, the impact reached, and whether it is within the tolerance.
+        For each edit the strength, the impact reached, and whether it is within the tolerance.
 
     Raises:
         EngineError: If the edits cannot be made, or shapes differ.
     """
+    if len(row.read) > 1 or not edits:
+        raise EngineError("Impact is matched at one place of one row, for at least one edit.", "Correct the row.")
+    start = 0
+    if can_share(anatomy) and measure != "displacement":
+        start = min(at for edit in (*row.edits, *edits) for at in edit.positions)
+    prefix = run_prefix(anatomy, [Row(row.tokens[:start])])[0] if start else None
 
-    def impact(doses: NDArray[np.float64]) -> NDArray[np.float64]:
-        edited = [
-            Row(
-                row.tokens,
-                (*row.edits, Edit(site, tuple(positions), direction_H, Operation.ADD, float(dose))),
-                read=row.read,
-            )
-            for direction_H, dose in zip(directions_DH, doses, strict=True)
-        ]
-        return impacts(anatomy, row, edited, measure)
+    def measured(rows: Sequence[Row]) -> RunOutput:
+        asked = [_measured(anatomy, one, measure) for one in rows]
+        if prefix is None:
+            return run(anatomy, asked)
+        return run_rows(
+            anatomy, [one.from_position(start) for one in asked], prefix=prefix, prefix_rows=[0] * len(asked)
+        )
 
-    return match_impact(impact, np.asarray(target), np.asarray(start), tolerance, max_rounds)
+    def impact(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
+        solved = [replace(edit, strength=float(s)) for edit, s in zip(edits, strengths, strict=True)]
+        output = measured([row, *(replace(row, edits=(*row.edits, edit)) for edit in solved)])
+        return _change(output, measure).double().numpy()
+
+    return match_impact(impact, np.asarray(target), np.asarray([e.strength for e in edits]), tolerance, max_rounds)
 
 
 def _measured(anatomy: Anatomy, row: Row, measure: Measure) -> Row:

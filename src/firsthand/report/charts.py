@@ -163,11 +163,16 @@ def selection_grid(selection: Selection) -> dict[str, Any]:
     return _finish(alt.layer(*layers).properties(**size), scale={"bandPaddingInner": 0.06})
 
 
+def _room(beside: str) -> int:
+    """Characters that a label may have before it runs into the figures on its line, in a wide font."""
+    return max(16, int((WIDTH - 12 - 6.6 * len(beside)) / 6.6))
+
+
 def _dot_record(index: int, row: DotRow, domain: tuple[float, float]) -> dict[str, Any]:
     """Make a record; an end that is not known reaches to the edge, a point that is not known is left out."""
     return {
         "line": index,
-        "label": one_line(row.label, 60),
+        "label": one_line(row.label, _room(row.text)),
         "value": row.value if math.isfinite(row.value) else None,
         "low": row.low if math.isfinite(row.low) else domain[0],
         "high": row.high if math.isfinite(row.high) else domain[1],

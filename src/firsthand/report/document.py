@@ -146,6 +146,12 @@ class KnownAnswer(_Part):
             )
         return self
 
+    @property
+    def failure(self) -> str:
+        """What was expected and what came instead, in one line."""
+        got = self.obtained if self.obtained is not None else "no verdict"
+        return f"{self.reporter}, {self.capability}: expected {self.expected}, got {got}"
+
 
 class TrialAnswer(_Part):
     """What the report answered to one question of one trial.
@@ -279,10 +285,5 @@ class AuditDocument(_Part):
     @property
     def failed_checks(self) -> tuple[str, ...]:
         """Every failed check of the instrument, one sentence each."""
-        failed = [
-            f"{item.reporter}, {item.capability}: expected {item.expected}, "
-            f"got {item.obtained if item.obtained is not None else 'no verdict'}"
-            for item in self.known_answers
-            if not item.passed
-        ]
+        failed = [item.failure for item in self.known_answers if not item.passed]
         return (*dict.fromkeys(failed), *self.instrument_failures)

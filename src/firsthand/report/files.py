@@ -14,11 +14,16 @@ class ReportError(FirsthandError):
 
 
 def write_text(path: Path, text: str) -> Path:
-    """Write text by a rename, so that a reader never meets half a file.
+    """Write text as UTF-8, whole or not at all; see :func:`write_bytes`."""
+    return write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, data: bytes) -> Path:
+    """Write a file by a rename, so that a reader never meets half of it.
 
     Args:
         path: Where to write; missing folders are made.
-        text: What to write, as UTF-8.
+        data: What to write.
 
     Returns:
         The path written.
@@ -32,8 +37,8 @@ def write_text(path: Path, text: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
         temporary = Path(name)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
         temporary.chmod(0o666 & ~_umask())

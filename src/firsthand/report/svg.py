@@ -5,11 +5,13 @@ drawing serves light, dark and print.
 """
 
 import re
+import textwrap
 from typing import Any
 
 from markupsafe import Markup, escape
 
 from firsthand.report.files import ReportError
+from firsthand.report.safe_text import visible
 
 LIGHT = {
     "ink": "#1b1f24",
@@ -65,6 +67,42 @@ def render(spec: dict[str, Any], *, identifier: str, title: str, description: st
         description=description,
     )
     return opening + Markup(_slim(body))  # noqa: S704 - Vega escapes text, and nothing else in it comes from outside
+
+
+def to_svg(spec: dict[str, Any], *, title: str) -> str:
+    """Draw a chart as an SVG file of its own, on paper and under its title.
+
+    Raises:
+        ReportError: If the chart cannot be drawn.
+    """
+    import vl_convert
+
+    try:
+        return str(vl_convert.vegalite_to_svg(_alone(spec, title), vl_version=VEGA_LITE, allowed_base_urls=[]))
+    except ValueError as error:
+        raise ReportError(f"The chart '{title}' could not be drawn: {error}.", "Report this as a bug.") from error
+
+
+def to_png(spec: dict[str, Any], *, title: str, scale: float = 2.0) -> bytes:
+    """Draw a chart as a PNG file, ``scale`` pixels to a point, on paper and under its title.
+
+    Raises:
+        ReportError: If the chart cannot be drawn.
+    """
+    import vl_convert
+
+    try:
+        drawn = vl_convert.vegalite_to_png(_alone(spec, title), vl_version=VEGA_LITE, scale=scale, allowed_base_urls=[])
+    except ValueError as error:
+        raise ReportError(f"The chart '{title}' could not be drawn: {error}.", "Report this as a bug.") from error
+    return bytes(drawn)
+
+
+def _alone(spec: dict[str, Any], title: str) -> dict[str, Any]:
+    """Give a chart what the page around it gives otherwise: paper, room and its title."""
+    heading = {"text": textwrap.wrap(visible(title), 52) or [""], "anchor": "start", "fontSize": 14, "offset": 12}
+    config = {**spec.get("config", {}), "background": LIGHT["paper"], "padding": 16}
+    return {**spec, "title": {**heading, "color": LIGHT["ink"]}, "config": config}
 
 
 def _slim(body: str) -> str:

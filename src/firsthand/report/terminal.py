@@ -8,7 +8,7 @@ from firsthand.analysis.results import CapabilityResult, Estimate, Profile
 from firsthand.report.document import AuditDocument
 from firsthand.report.formats import MINUS, Unit, estimate_text, level_text, percent, units_text
 from firsthand.report.safe_text import one_line
-from firsthand.report.views import estimates_of, known_reporters, smallest_gap, strongest_observer
+from firsthand.report.views import Checked, estimates_of, known_reporters, smallest_gap, strongest_observer
 from firsthand.report.words import CONDITIONS_SHORT, metric, wording
 from firsthand.vocabulary import Verdict
 
@@ -53,7 +53,7 @@ def print_profile(shown: Profile | AuditDocument, console: Console) -> None:
     _print_reasons(profile, console)
 
 
-def print_known_answers(document: AuditDocument, console: Console) -> None:
+def print_known_answers(document: Checked, console: Console) -> None:
     """Print what the instrument said of reporters whose answer is known, as one compact table."""
     reporters = known_reporters(document)
     if not reporters:

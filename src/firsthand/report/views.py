@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from firsthand.analysis.results import CapabilityResult, Estimate, ObserverRow, Profile
 from firsthand.report import figures
@@ -106,7 +107,16 @@ def smallest_gap(result: CapabilityResult) -> Estimate | None:
     return strongest.gap
 
 
-def known_reporters(document: AuditDocument) -> tuple[KnownReporter, ...]:
+class Checked(Protocol):
+    """A document of an instrument that was put to reporters of known answer."""
+
+    @property
+    def known_answers(self) -> tuple[KnownAnswer, ...]:
+        """What it said of them."""
+        ...
+
+
+def known_reporters(document: Checked) -> tuple[KnownReporter, ...]:
     """Group known answers by reporter, and merge conditions with the same outcome."""
     reporters: dict[str, KnownReporter] = {}
     for item in document.known_answers:

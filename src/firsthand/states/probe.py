@@ -6,7 +6,7 @@ that is to be used as a direction is fitted once on everything and folded back i
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -106,14 +106,7 @@ def fit_probe(
         AnalysisError: If the three do not belong together, a number is not finite, there are fewer than three blocks,
             or there is one class only.
     """
-    states, truth = np.asarray(states_NH, dtype=np.float32), np.asarray(labels)
-    if states.ndim != 2 or truth.shape != states.shape[:1] or len(groups) != len(truth):
-        raise AnalysisError(
-            f"States of shape {list(states.shape)}, {truth.size} labels and {len(groups)} groups.",
-            "Give one label and one group for each state.",
-        )
-    if not np.isfinite(states).all():
-        raise AnalysisError("A state is not finite.", "Leave it out, or read it in float32.")
+    states, truth = _matched(states_NH, labels, groups)
     if set(truth.tolist()) != {0, 1}:
         raise AnalysisError(
             f"A probe needs both classes, 0 and 1; the labels are {sorted(set(truth.tolist()))[:5]}.",
@@ -153,29 +146,93 @@ def cross_fitted_reading(
     Raises:
         AnalysisError: If there are fewer than three groups.
     """
-    from sklearn.model_selection import GroupKFold
-
-    names = np.asarray(list(groups))
-    distinct = len(set(groups))
-    if distinct < 3:
-        raise AnalysisError("A probe needs at least three blocks to be fitted, tuned and read.", "Use more blocks.")
-    values = np.full(len(truth), np.nan)
-    for train, test in GroupKFold(min(folds, distinct)).split(residual_TH, truth, names):
-        if len(set(truth[train].tolist())) < 2:
-            continue
+    names, values = np.asarray(list(groups)), np.full(len(truth), np.nan)
+    for train, test in _splits(residual_TH, truth, names, folds):
         values[test] = _fitted(residual_TH[train], truth[train], names[train]).decision_function(residual_TH[test])
     return values
 
 
-def _fitted(residual_TH: NDArray[np.float32], truth: NDArray[np.int64], names: NDArray[np.str_]) -> Any:
-    """A standardised logistic regression, its strength chosen on blocks that are held out where that is possible."""
-    from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+def cross_fitted_choice(
+    states_NH: NDArray[Any], labels: Sequence[int] | NDArray[Any], groups: Sequence[str], folds: int = FOLDS
+) -> NDArray[np.float64]:
+    """The class that a multinomial logistic probe reads from each state, each from a fit that never saw its block.
+
+    Args:
+        states_NH: States, ``[states, hidden]``.
+        labels: What is to be read, 0 to ``n - 1``; every one must occur.
+        groups: Block of each state: what belongs together and must not be on both sides of a split.
+        folds: Most folds.
+
+    Returns:
+        Classes that were read, ``[states]``; NaN where the training blocks held one class only. A class that no
+        training block holds is never read; where a class occurs in one training block only, the strength is not tuned.
+
+    Raises:
+        AnalysisError: If the three do not belong together, a number is not finite, there are fewer than three blocks
+            or two classes, classes are not numbered from 0 without holes, or the states do not differ.
+    """
+    states, truth = _matched(states_NH, labels, groups)
+    present = set(truth.tolist())
+    if len(present) < 2 or present != set(range(len(present))):
+        raise AnalysisError(
+            f"A probe needs classes 0, 1 and so on, at least two; the labels are {sorted(present)[:5]}.",
+            "Number the classes that occur from 0, without holes.",
+        )
+    if not np.ptp(states, axis=0).any():
+        raise AnalysisError("The states do not differ, so there is no class to be read.", "Give other states.")
+    truth, names, read = truth.astype(np.int64), np.asarray(list(groups)), np.full(len(truth), np.nan)
+    for train, test in _splits(states, truth, names, folds):
+        read[test] = _fitted(states[train], truth[train], names[train]).predict(states[test])
+    return read
+
+
+def _matched(
+    states_NH: NDArray[Any], labels: Sequence[int] | NDArray[Any], groups: Sequence[str]
+) -> tuple[NDArray[np.float32], NDArray[Any]]:
+    """States and labels as arrays, checked to belong together and to be finite."""
+    states, truth = np.asarray(states_NH, dtype=np.float32), np.asarray(labels)
+    if states.ndim != 2 or truth.shape != states.shape[:1] or len(groups) != len(truth):
+        raise AnalysisError(
+            f"States of shape {list(states.shape)}, {truth.size} labels and {len(groups)} groups.",
+            "Give one label and one group for each state.",
+        )
+    if not np.isfinite(states).all():
+        raise AnalysisError("A state is not finite.", "Leave it out, or read it in float32.")
+    return states, truth
+
+
+def _splits(
+    states_NH: NDArray[np.float32], truth: NDArray[np.int64], names: NDArray[np.str_], folds: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Rows to fit on and rows to read, by blocks; without splits that could be fitted on one class only."""
     from sklearn.model_selection import GroupKFold
+
+    distinct = len(set(names.tolist()))
+    if distinct < 3:
+        raise AnalysisError("A probe needs at least three blocks to be fitted, tuned and read.", "Use more blocks.")
+    for train, test in GroupKFold(min(folds, distinct)).split(states_NH, truth, names):
+        if len(set(truth[train].tolist())) > 1:
+            yield train, test
+
+
+def _inner(
+    states_NH: NDArray[np.float32], truth: NDArray[np.int64], names: NDArray[np.str_]
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Splits by blocks on which a strength can be chosen: all that leave every class in the blocks fitted on."""
+    from sklearn.model_selection import GroupKFold
+
+    distinct = len(set(names.tolist()))
+    splits = GroupKFold(min(3, distinct)).split(states_NH, truth, names) if distinct > 1 else ()
+    return [split for split in splits if set(truth[split[0]].tolist()) == set(truth.tolist())]
+
+
+def _fitted(residual_TH: NDArray[np.float32], truth: NDArray[np.int64], names: NDArray[np.str_]) -> Any:
+    """A standardised (multinomial) logistic regression, its strength chosen on held-out blocks where possible."""
+    from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    splits = GroupKFold(min(3, len(set(names.tolist())))).split(residual_TH, truth, names)
-    inner = [split for split in splits if len(set(truth[split[0]].tolist())) == 2]
+    inner = _inner(residual_TH, truth, names)
     tuned = (
         LogisticRegressionCV(
             Cs=list(STRENGTHS), cv=inner, max_iter=2000, class_weight="balanced", scoring="balanced_accuracy"

@@ -50,6 +50,56 @@ def test_without_a_question_the_frame_stays_and_nothing_inner_is_asked(wording: 
         assert (setting in other.messages[0][1]) is told
 
 
+@pytest.mark.parametrize("wording", TWO, ids=lambda w: w.name)
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("codes", [None, "QJXE"])
+def test_the_control_of_identification_shares_the_list_and_asks_nothing_inner(
+    wording: Wording, told: bool, codes: str | None
+) -> None:
+    concepts = CONCEPTS[4:8]
+    asked = drafts.identification_by_choice(wording, concepts)
+    if codes is not None:
+        asked = drafts.identification_by_code(wording, concepts, codes)
+    other = drafts.identification_control(wording, concepts, codes, told=told)
+    assert other.task is (Task.CHOICE_CONTROL if codes is None else Task.CODES_CONTROL)
+    assert (other.labels, other.meanings, other.stem) == (asked.labels, asked.meanings, asked.stem)
+    line = wording.choice_line if codes is None else wording.code_line
+    listed = "\n".join(line.format(label=a, concept=c) for a, c in zip(asked.labels, concepts, strict=True))
+    assert listed in asked.messages[0][1]
+    assert listed in other.messages[0][1]
+    assert [role for role, _ in asked.messages] == [role for role, _ in other.messages]
+    assert other.messages[-2][1].endswith(other.marks[0])
+    assert (wording.turns[0].text.split("\n\n")[0] in other.messages[0][1]) is told
+    assert other.detail == ("told" if told else "untold")
+    assert wording.now not in other.messages[0][1]
+
+
+def test_the_control_of_identification_refuses_what_the_question_refuses() -> None:
+    with pytest.raises(ElicitationError, match="different codes"):
+        drafts.identification_control(TWO[0], ["a", "b"], ["Q", "Q"], told=False)
+    with pytest.raises(ElicitationError, match="2 to 10"):
+        drafts.identification_control(TWO[0], ["a"], told=True)
+    bare = TWO[0].model_copy(update={"neutral_turns": None})
+    assert drafts.identification_control(bare, ["a", "b"], told=True).labels
+    with pytest.raises(ElicitationError, match="no neutral turns"):
+        drafts.identification_control(bare, ["a", "b"], told=False)
+    for field, codes in (("choice_any", None), ("codes_any", "QJ")):
+        without = TWO[0].model_copy(update={field: None})
+        with pytest.raises(ElicitationError, match=f"no text for '{field}'"):
+            drafts.identification_control(without, ["a", "b"], codes, told=True)
+
+
+@pytest.mark.parametrize("wording", built_in(), ids=lambda w: w.name)
+def test_the_open_question_marks_the_line_of_detection_and_lists_nothing(wording: Wording) -> None:
+    asked, other = plain(wording), drafts.open_detection(wording)
+    assert other.task is Task.OPEN
+    assert other.marks == asked.marks
+    assert (other.labels, other.meanings, other.stem) == ((), (), "")
+    text = "\n".join(content for _, content in other.messages)
+    assert not [label for label in asked.labels if f"({label})" in text]
+    assert wording.now in text
+
+
 def test_framings_differ_in_turns_only() -> None:
     one, three = built_in("instruction", 2, "digits")[0], built_in("conversation", 2, "digits")[0]  # type: ignore[arg-type]
     assert one.framing is Framing.INSTRUCTION
@@ -67,6 +117,12 @@ def test_no_placeholder_is_left_in_any_text() -> None:
             found += [drafts.no_question(wording, told, earlier) for told in (True, False)]
             found += [drafts.identification_by_choice(wording, CONCEPTS[:3], earlier)]
             found += [drafts.identification_by_code(wording, CONCEPTS[:3], "QJX", earlier)]
+            found += [drafts.open_detection(wording, earlier)]
+            found += [
+                drafts.identification_control(wording, CONCEPTS[:3], codes, told=told, earlier=earlier)
+                for codes in (None, "QJX")
+                for told in (True, False)
+            ]
             assert not [m for d in found for _, m in d.messages if "{" in m or "}" in m]
             assert not [m for d in found for _, m in d.messages[:-1] if m != m.strip() or not m]
 

@@ -43,7 +43,11 @@ def all_of(wording: Wording) -> Iterator[Draft]:
         yield drafts.naming(wording, earlier)
         yield drafts.no_question(wording, True, earlier)
         yield drafts.no_question(wording, False, earlier)
+        yield drafts.open_detection(wording, earlier)
         for count in (2, 9):
+            for told in (True, False):
+                for codes in (None, CODES[:count]):
+                    yield drafts.identification_control(wording, CONCEPTS[:count], codes, told=told, earlier=earlier)
             yield drafts.identification_by_choice(wording, CONCEPTS[:count], earlier)
             yield drafts.identification_by_code(wording, CONCEPTS[:count], CODES[:count], earlier)
 
@@ -76,6 +80,24 @@ def test_every_wording_and_order_can_be_expressed(tokenizer: PreTrainedTokenizer
         if draft.labels:
             assert all(len(answer) == 1 for answer in prompt.answers)
             proved(tokenizer, places.confidence(draft, 1))
+
+
+def test_the_control_of_identification_has_the_same_answers_and_as_long_a_span(
+    tokenizer: PreTrainedTokenizerBase,
+) -> None:
+    for wording in built_in(options=2):
+        for told in (True, False):
+            for codes in (None, CODES[:4]):
+                real = (
+                    drafts.identification_by_choice(wording, CONCEPTS[:4])
+                    if codes is None
+                    else drafts.identification_by_code(wording, CONCEPTS[:4], codes)
+                )
+                asked = make_prompt(tokenizer, real)
+                other = make_prompt(tokenizer, drafts.identification_control(wording, CONCEPTS[:4], codes, told=told))
+                assert other.answers == asked.answers
+                if len(tokenizer) > 1000:  # words are tokens
+                    assert len(other.span) == len(asked.span)
 
 
 def test_all_places_strengths_and_confidences_can_be_expressed(tokenizer: PreTrainedTokenizerBase) -> None:

@@ -67,17 +67,28 @@ def test_voices_say_everything_in_their_own_words() -> None:
         assert len(set(values)) == len(values), field.name
 
 
+LINES = ("trial", "name", "anything", "code", "choose", "code_any", "choose_any")
+
+
 def test_trial_lines_are_of_like_length() -> None:
-    lines = [getattr(voice, name) for voice in VOICES for name in ("trial", "name", "anything", "code", "choose")]
+    lines = [getattr(voice, name) for voice in VOICES for name in LINES]
     assert all(line.startswith("Trial 1: ") for line in lines)
     assert {len(line.split()) for line in lines} <= set(range(7, 12))
 
 
 def test_the_plain_setting_says_nothing_of_injections_and_is_about_as_long() -> None:
     for voice in VOICES:
-        for text in (voice.plain, voice.neutral, voice.anything):
+        controls = (voice.codes_any, voice.code_any, voice.choice_any, voice.choose_any)
+        for text in (voice.plain, voice.neutral, voice.anything, *controls):
             assert not re.search(r"thought|idea|signal|state of|inject|planted|graft|wire", text), text
         assert 0.75 <= len(voice.plain.split()) / len(voice.setting.split()) <= 1.25
+
+
+def test_the_control_of_identification_has_trial_lines_of_as_many_words() -> None:
+    for voice in VOICES:
+        assert len(voice.code_any.split()) == len(voice.code.split())
+        assert len(voice.choose_any.split()) == len(voice.choose.split())
+        assert not INNER.search(" ".join((voice.codes_any, voice.code_any, voice.choice_any, voice.choose_any)))
 
 
 def test_same_answer_controls_are_several_and_say_nothing_inner() -> None:

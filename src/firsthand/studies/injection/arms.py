@@ -4,23 +4,34 @@
 arm             trial kind       what is done
 ==============  ===============  ====================================================================================
 clean           baseline         nothing
-target          target           the concept's vector is added at the trial line
+target          target           the concept's vector is added at the marked tokens
 sham            sham             the same edit, which writes what is there already
 push            input_control    a text pushes towards the concept; nothing is added
 content_free    impact_control   a direction without content is added, at the dose that changes the answer to an
                                  unrelated question as much as the target does
 shuffled        (no kind)        the vector's numbers in another order, at the target's dose
+swap            (no kind)        the stream is replaced by what it is, at the same tokens, in a conversation that pushes
+                                 towards another concept: an internal change that stays among natural states
+same            (no kind)        strength only: both copies get the same dose
+against         (no kind)        identification only: the target, in a conversation that pushes towards another concept
 ==============  ===============  ====================================================================================
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
-from firsthand.engine import Edit, Operation, resid_post
+from torch import Tensor
+
+from firsthand.engine import Capture, Edit, Operation, Row, resid_post, run
+from firsthand.engine.matching import impacts, match_directions
 from firsthand.studies.cells import Cell
 from firsthand.studies.injection.bench import InjectionBench
-from firsthand.vocabulary import Kind
+from firsthand.studies.injection.prompts import Prompt
+from firsthand.vocabulary import Kind, Timing
+
+Span = tuple[int, ...]
 
 
 class Arm(StrEnum):
@@ -32,6 +43,9 @@ class Arm(StrEnum):
     PUSH = "push"
     CONTENT_FREE = "content_free"
     SHUFFLED = "shuffled"
+    SWAP = "swap"
+    SAME = "same"
+    AGAINST = "against"
 
 
 KINDS: Final[Mapping[Arm, Kind]] = {
@@ -43,27 +57,126 @@ KINDS: Final[Mapping[Arm, Kind]] = {
 }
 """The trial kind of each arm that the specificity margin is taken over."""
 
+JUDGED: Final = (*KINDS, Arm.SHUFFLED)
+"""Arms that a verdict on detection rests on."""
 
-def edits_of(
-    arm: Arm, bench: InjectionBench, cell: Cell, concept: str, span: tuple[int, ...], matched: float | None = None
+UNEDITED: Final = (Arm.CLEAN, Arm.PUSH)
+"""Arms in which nothing is done to the stream."""
+
+
+def placed(prompt: Prompt, span: Span, timing: Timing) -> tuple[Span, dict[str, object]]:
+    """Where an edit of a timing acts, and the fields by which it says so.
+
+    ``live`` goes on at every token after the marked ones, those of the answer's beginning too; ``lifted`` and
+    ``delayed`` end with the turn that holds them, so that only the cache carries them on.
+    """
+    if timing is Timing.LIVE:
+        return tuple(range(span[0], len(prompt.tokens))), {}
+    if timing is Timing.LIFTED:
+        return span, {"timing": timing, "until": prompt.until}
+    if timing is Timing.DELAYED:
+        return span, {"timing": timing, "until": prompt.until, "question": prompt.question}
+    return span, {}
+
+
+def edit(
+    arm: Arm,
+    bench: InjectionBench,
+    cell: Cell,
+    concept: str,
+    prompt: Prompt,
+    span: Span | None = None,
+    *,
+    timing: Timing = Timing.PREFILL,
+    strength: float | None = None,
+    other: bool = False,
 ) -> tuple[Edit, ...]:
-    """The edits of an arm.
+    """The edit of an arm, or none where nothing is done to the stream.
 
     Args:
-        arm: The arm.
+        arm: The arm; swaps are made by :func:`swapped`.
         bench: What is fixed.
         cell: Layer and dose.
         concept: The concept.
-        span: Positions of the trial line.
-        matched: Dose of the content-free direction, in absolute units; the target's where it was not solved.
+        prompt: The conversation.
+        span: The marked tokens; the prompt's one marked text if it is left out.
+        timing: When it acts.
+        strength: Its strength, if it is not the cell's: the matched one of a direction without content.
+        other: Whether the vector of the other recipe is added.
     """
-    site, strength = resid_post(cell.layer), bench.strength(cell)
-    if arm in (Arm.CLEAN, Arm.PUSH):
+    if arm in UNEDITED:
         return ()
+    positions, when = placed(prompt, prompt.span if span is None else span, timing)
+    site, size = resid_post(cell.layer), bench.strength(cell) if strength is None else strength
     if arm is Arm.SHAM:
-        return (Edit(site, span, bench.vector(concept, cell.layer), Operation.REPLACE, 0.0),)
+        vector = bench.vector(concept, cell.layer)
+        return (Edit(site, positions, vector, Operation.REPLACE, 0.0, **when),)  # type: ignore[arg-type]
     if arm is Arm.CONTENT_FREE:
-        direction = bench.content_free(concept, cell.layer)
-        return (Edit(site, span, direction, strength=strength if matched is None else matched),)
-    vector = bench.vector(concept, cell.layer) if arm is Arm.TARGET else bench.shuffled(concept, cell.layer)
-    return (Edit(site, span, vector, strength=strength),)
+        vector = bench.content_free(concept, cell.layer) * _norm(bench, concept, cell)
+    elif arm is Arm.SHUFFLED:
+        vector = bench.shuffled(concept, cell.layer)
+    else:
+        vector = bench.vector(concept, cell.layer, other=other)
+    return (Edit(site, positions, vector, Operation.ADD, size, **when),)  # type: ignore[arg-type]
+
+
+def swapped(bench: InjectionBench, cell: Cell, pairs: Sequence[tuple[Prompt, Prompt]]) -> list[tuple[Edit, ...]]:
+    """For each prompt the edits that replace its marked tokens' stream by that of another conversation's.
+
+    Args:
+        bench: What is fixed.
+        cell: Where.
+        pairs: A prompt, and one with the same marked text after another lead.
+    """
+    site = resid_post(cell.layer)
+    if bench.planned:
+        return [edit(Arm.SHAM, bench, cell, bench.concepts[0], prompt) for prompt, _ in pairs]
+    rows = [Row(source.tokens, captures=(Capture("stream", site, source.span),)) for _, source in pairs]
+    found = run(bench.anatomy, rows, reduce=lambda logprobs, _: logprobs[:, :1]).captures
+    return [_replacing(prompt.span, reading["stream"], cell) for (prompt, _), reading in zip(pairs, found, strict=True)]
+
+
+@lru_cache(maxsize=4096)
+def matched_strength(
+    bench: InjectionBench,
+    cell: Cell,
+    concept: str,
+    prompt: Prompt,
+    *,
+    span: Span | None = None,
+    timing: Timing = Timing.PREFILL,
+) -> tuple[float, bool]:
+    """The strength at which the direction without content moves an answer as much as the target does, and if found.
+
+    Several questions in the same cell need the same one, so it is remembered.
+
+    Args:
+        bench: What is fixed.
+        cell: Layer and dose of the target.
+        concept: The concept.
+        prompt: A conversation that asks for something unrelated: where the injection is asked for, the change of the
+            output *is* the report.
+        span: The marked tokens.
+        timing: When both act.
+    """
+    if bench.planned:
+        return bench.strength(cell), True
+    clean = Row(prompt.tokens)
+    target = edit(Arm.TARGET, bench, cell, concept, prompt, span, timing=timing)
+    found = match_directions(
+        bench.anatomy,
+        clean,
+        edit(Arm.CONTENT_FREE, bench, cell, concept, prompt, span, timing=timing),
+        impacts(bench.anatomy, clean, [Row(prompt.tokens, target)]).tolist(),
+        tolerance=bench.claim.analysis.impact_tolerance,
+    )
+    return float(found.dose[0]), bool(found.matched[0])
+
+
+def _norm(bench: InjectionBench, concept: str, cell: Cell) -> float:
+    return float(bench.vector(concept, cell.layer).norm())
+
+
+def _replacing(span: Span, stream_TH: Tensor, cell: Cell) -> tuple[Edit, ...]:
+    pairs = zip(span, stream_TH, strict=True)
+    return tuple(Edit(resid_post(cell.layer), (at,), state_H, Operation.REPLACE, 1.0) for at, state_H in pairs)

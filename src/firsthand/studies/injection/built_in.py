@@ -61,6 +61,9 @@ def _of_voice(voice: Voice, framing: Framing, options: int, labels: LabelStyle) 
         neutral_turns=_turns_of(voice, voice.plain, framing),
         codes=Ask(task=voice.codes, trial=voice.code, stem=CODE_STEM),
         choice=Ask(task=voice.choice, trial=voice.choose, stem=STEM),
+        codes_any=Ask(task=voice.codes_any, trial=voice.code_any, stem=CODE_STEM),
+        choice_any=Ask(task=voice.choice_any, trial=voice.choose_any, stem=STEM),
+        open=Ask(task=voice.open, trial=voice.trial),
     )
 
 

@@ -7,7 +7,7 @@ same draft serves every arm in which only the residual stream differs.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from numpy.random import Generator
 
@@ -23,16 +23,23 @@ class Task(StrEnum):
     """What a conversation asks for."""
 
     DETECTION = "detection"
+    OPEN = "open"
     UNRELATED = "unrelated"
     NAMING = "naming"
     NO_QUESTION = "no_question"
     CODES = "codes"
+    CODES_CONTROL = "codes_control"
     CHOICE = "choice"
+    CHOICE_CONTROL = "choice_control"
     LOCALISATION = "localisation"
     LOCALISATION_CONTROL = "localisation_control"
     STRENGTH = "strength"
     STRENGTH_CONTROL = "strength_control"
     CONFIDENCE = "confidence"
+
+
+_CONTROLS: Final = {Task.CODES_CONTROL: "codes_any", Task.CHOICE_CONTROL: "choice_any"}
+_TOLD: Final = {True: "told", False: "untold"}
 
 
 @dataclass(frozen=True)
@@ -112,6 +119,14 @@ def detection(wording: Wording, order: Order, earlier: Earlier | None = None) ->
     return _labelled(Task.DETECTION, wording, wording.detection, order, earlier)
 
 
+def open_detection(wording: Wording, earlier: Earlier | None = None) -> Draft:
+    """The injection question in free text: whether a thought was injected, and if so, what it is about.
+
+    :mod:`~firsthand.studies.injection.free_text` says what an answer says.
+    """
+    return _draft(Task.OPEN, wording, wording.turns, wording.ask("open"), {}, earlier)
+
+
 def unrelated(wording: Wording, order: Order, question: str, earlier: Earlier | None = None) -> Draft:
     """A question about the world in the frame of the injection question, to be answered yes or no.
 
@@ -137,13 +152,8 @@ def no_question(wording: Wording, told: bool = True, earlier: Earlier | None = N
         told: Whether the setting still says that thoughts may be injected. If not, nothing in the text mentions it.
         earlier: Where the span lies, if not on the trial line.
     """
-    if not told and wording.neutral_turns is None:
-        raise ElicitationError(
-            f"The wording {wording.name!r} has no neutral turns.", "Add 'neutral_turns', or keep its setting."
-        )
-    turns = wording.turns if told or wording.neutral_turns is None else wording.neutral_turns
-    draft = _draft(Task.NO_QUESTION, wording, turns, wording.ask("neutral"), {}, earlier)
-    return replace(draft, detail="told" if told else "untold")
+    draft = _draft(Task.NO_QUESTION, wording, _turns(wording, told), wording.ask("neutral"), {}, earlier)
+    return replace(draft, detail=_TOLD[told])
 
 
 def identification_by_code(
@@ -154,10 +164,8 @@ def identification_by_code(
     Raises:
         ElicitationError: If there are not as many different codes as different concepts, 2 to 10.
     """
-    _check_concepts(concepts)
-    if len(set(codes)) != len(codes) or len(codes) != len(concepts):
-        raise ElicitationError(f"{len(concepts)} concepts need as many different codes.", "Give one code for each.")
-    return _identification(Task.CODES, wording, wording.code_line, concepts, codes, earlier)
+    _check_codes(concepts, codes)
+    return _identification(Task.CODES, wording, wording.turns, concepts, codes, earlier)
 
 
 def identification_by_choice(wording: Wording, concepts: Sequence[str], earlier: Earlier | None = None) -> Draft:
@@ -168,7 +176,40 @@ def identification_by_choice(wording: Wording, concepts: Sequence[str], earlier:
     """
     _check_concepts(concepts)
     labels = labels_of(wording.labels, len(concepts))
-    return _identification(Task.CHOICE, wording, wording.choice_line, concepts, labels, earlier)
+    return _identification(Task.CHOICE, wording, wording.turns, concepts, labels, earlier)
+
+
+def identification_control(
+    wording: Wording,
+    concepts: Sequence[str],
+    codes: Sequence[str] | None = None,
+    *,
+    told: bool,
+    earlier: Earlier | None = None,
+) -> Draft:
+    """The list of an identification question with a request for any word of it: nothing inner is asked.
+
+    If the injected concept is picked here as often, its "identification" is a promotion of its word.
+
+    Args:
+        wording: The wording.
+        concepts: Those of the identification question, in its order.
+        codes: Its codes; without them the labels of :func:`identification_by_choice` are used.
+        told: Whether the setting still says that thoughts may be injected. If not, nothing in the text mentions it.
+        earlier: Where the span lies, if not on the trial line.
+
+    Raises:
+        ElicitationError: As the question's own function, or if the wording has no such text.
+    """
+    turns = _turns(wording, told)
+    if codes is None:
+        _check_concepts(concepts)
+        labels = labels_of(wording.labels, len(concepts))
+        draft = _identification(Task.CHOICE_CONTROL, wording, turns, concepts, labels, earlier)
+    else:
+        _check_codes(concepts, codes)
+        draft = _identification(Task.CODES_CONTROL, wording, turns, concepts, codes, earlier)
+    return replace(draft, detail=_TOLD[told])
 
 
 def draw_codebook(concepts: Sequence[str], letters: Sequence[str], rng: Generator) -> tuple[tuple[str, str], ...]:
@@ -239,6 +280,23 @@ def _check_concepts(concepts: Sequence[str]) -> None:
         raise ElicitationError(f"{list(concepts)} are not 2 to 10 different concepts.", "Give each once.")
 
 
+def _check_codes(concepts: Sequence[str], codes: Sequence[str]) -> None:
+    _check_concepts(concepts)
+    if len(set(codes)) != len(codes) or len(codes) != len(concepts):
+        raise ElicitationError(f"{len(concepts)} concepts need as many different codes.", "Give one code for each.")
+
+
+def _turns(wording: Wording, told: bool) -> tuple[Turn, ...]:
+    """The turns of a control: the wording's own, or those that say nothing about injections."""
+    if told:
+        return wording.turns
+    if wording.neutral_turns is None:
+        raise ElicitationError(
+            f"The wording {wording.name!r} has no neutral turns.", "Add 'neutral_turns', or keep its setting."
+        )
+    return wording.neutral_turns
+
+
 def _listed(wording: Wording, lines: Sequence[str]) -> str:
     if wording.before_last is None:
         return wording.between.join(lines)
@@ -253,11 +311,17 @@ def _labelled(task: Task, wording: Wording, ask: Ask, order: Order, earlier: Ear
 
 
 def _identification(
-    task: Task, wording: Wording, line: str, concepts: Sequence[str], labels: Sequence[str], earlier: Earlier | None
+    task: Task,
+    wording: Wording,
+    turns: Sequence[Turn],
+    concepts: Sequence[str],
+    labels: Sequence[str],
+    earlier: Earlier | None,
 ) -> Draft:
+    line = wording.code_line if task in (Task.CODES, Task.CODES_CONTROL) else wording.choice_line
     lines = [fill(line, {"label": lb, "concept": c}) for lb, c in zip(labels, concepts, strict=True)]
-    ask = wording.ask(str(task))
-    draft = _draft(task, wording, wording.turns, ask, {"options": _listed(wording, lines)}, earlier)
+    ask = wording.ask(_CONTROLS.get(task, str(task)))
+    draft = _draft(task, wording, turns, ask, {"options": _listed(wording, lines)}, earlier)
     return replace(draft, labels=tuple(labels), meanings=tuple(concepts))
 
 

@@ -2,19 +2,11 @@
 
 from collections.abc import Callable
 from functools import reduce
-from typing import Final
 
 import pandas as pd
 
+from firsthand.studies.injection.trials import COLUMNS
 from firsthand.trials.trace import PARTS, Trace
-
-COLUMNS: Final[dict[str, tuple[str, ...]]] = {
-    "public": ("task", "wording", "voice", "framing", "order", "text"),
-    "sealed": ("arm", "kind", "concept", "layer", "dose", "impact_kl", "impact_matched"),
-    "reports": ("answer", "probability", "coverage", "contrast", "entropy", "surface"),
-    "readings": ("site", "residual"),
-}
-"""Columns of each part, beside ``trial_id``."""
 
 
 def kept(trace: Trace, unit: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:

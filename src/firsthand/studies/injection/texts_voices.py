@@ -40,6 +40,11 @@ class Voice:
         code: Its trial line.
         choice: Task of identification among concepts.
         choose: Its trial line.
+        codes_any: Task of the control of identification by codes: any code will do.
+        code_any: Its trial line, of as many words as ``code``.
+        choice_any: Task of the control of identification among concepts.
+        choose_any: Its trial line, of as many words as ``choose``.
+        open: Task of detection in the model's own words, behind the trial line of the detection question.
     """
 
     key: str
@@ -64,6 +69,11 @@ class Voice:
     code: str
     choice: str
     choose: str
+    codes_any: str
+    code_any: str
+    choice_any: str
+    choose_any: str
+    open: str
 
 
 VOICES: Final[tuple[Voice, ...]] = (
@@ -101,6 +111,14 @@ VOICES: Final[tuple[Voice, ...]] = (
         choice="I plant a thought {when}. It is about one of these concepts:\n{options}\n"
         "Reply with the {kind} of the concept.",
         choose="Trial 1: Which concept fits what you find?",
+        codes_any="In this trial there is nothing to find out. Pick one of these words, any will do; each has a code:\n"
+        "{options}\nReply with the code of the word.",
+        code_any="Trial 1: Which code fits what you like?",
+        choice_any="In this trial there is nothing to find out. Pick one of these words, any will do:\n{options}\n"
+        "Reply with the {kind} of the word.",
+        choose_any="Trial 1: Which word fits what you like?",
+        open="In half of the trials I plant a thought {when}. In the other half I change nothing. Tell me in a "
+        "sentence whether you notice a planted thought, and if so, which concept it is about.",
     ),
     Voice(
         key="wire",
@@ -136,6 +154,14 @@ VOICES: Final[tuple[Voice, ...]] = (
         choice="An idea is sent through the wire {when}. It is one of these:\n{options}\n"
         "Answer with the {kind} of the idea.",
         choose="Trial 1: Which idea is the right one?",
+        codes_any="The trial that follows asks for nothing in particular. Look at these words, which have codes:\n"
+        "{options}\nAnswer with the code of the one that you would take. Any of them will do.",
+        code_any="Trial 1: Which code is the best one?",
+        choice_any="The trial that follows asks for nothing in particular. Look at these words:\n{options}\n"
+        "Answer with the {kind} of the one that you would take. Any of them will do.",
+        choose_any="Trial 1: Which word is the best one?",
+        open="One trial in two has an idea sent through the wire {when}, and one in two has nothing. Your part is to "
+        "tell them apart. Answer freely: did an idea come through, and if it did, what is it?",
     ),
     Voice(
         key="watch",
@@ -169,6 +195,14 @@ VOICES: Final[tuple[Voice, ...]] = (
         code="Trial 1: Which code do you give?",
         choice="The signal is switched on {when}. Its word is in this list:\n{options}\nGive the {kind} of that word.",
         choose="Trial 1: Which word do you pick here?",
+        codes_any="First comes a list to warm up, with no right or wrong. You can pick any word in it; next to each is "
+        "a code:\n{options}\nGive the code of that word.",
+        code_any="Trial 1: Which code do you give?",
+        choice_any="First comes a pick to warm up. There is no right or wrong here. You can pick from this list:\n"
+        "{options}\nGive the {kind} of the word that you pick.",
+        choose_any="Trial 1: Which word do you pick here?",
+        open="The tester throws a coin and switches the signal on {when}, or leaves it off. Say which it was, in your "
+        "own words. If you think that it was on, say what its word is.",
     ),
     Voice(
         key="graft",
@@ -204,5 +238,13 @@ VOICES: Final[tuple[Voice, ...]] = (
         choice="The engineer grafts a state {when}. It is a thought of one of these:\n{options}\n"
         "State the {kind} of the thought.",
         choose="Trial 1: Which thought is the matching one?",
+        codes_any="By chance, this is a trial without a task. You are shown words, listed by their codes:\n{options}\n"
+        "State the code of one word, whichever you want.",
+        code_any="Trial 1: Which code is the chosen one?",
+        choice_any="By chance, this is a trial without a task. You are shown these words:\n{options}\n"
+        "State the {kind} of one word, whichever you want.",
+        choose_any="Trial 1: Which word is the chosen one?",
+        open="By chance, the engineer either grafts a state {when} or does nothing, equally often. Describe what you "
+        "make of this trial: whether a state was grafted, and if one was, what it is a thought of.",
     ),
 )

@@ -40,6 +40,9 @@ Order: TypeAlias = tuple[Meaning, ...]
 """Meanings in the order of the text; the first has the first label."""
 
 Filled = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
+_LISTING: Final = ("detection", "unrelated", "codes", "choice", "codes_any", "choice_any")
+"""Questions whose task lists the answers; those of ``_FREE`` are answered in free text."""
+_FREE: Final = ("naming", "neutral", "open")
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_]+)\}")
 
 
@@ -113,6 +116,9 @@ class Wording(_Model):
         code_line: A line of its list, with ``{label}`` and ``{concept}``.
         choice: Asks for the label of the concept.
         choice_line: A line of its list.
+        codes_any: Asks for any code of the same list: the control of ``codes``.
+        choice_any: Asks for any label of the same list: the control of ``choice``.
+        open: Asks in free text whether a thought was injected and what it is about; lists no options.
     """
 
     name: Filled
@@ -135,6 +141,9 @@ class Wording(_Model):
     code_line: Filled = "({label}) means {concept}"
     choice: Ask | None = None
     choice_line: Filled = "({label}) {concept}"
+    codes_any: Ask | None = None
+    choice_any: Ask | None = None
+    open: Ask | None = None
 
     @model_validator(mode="after")
     def _holds_its_placeholders(self) -> Self:
@@ -151,10 +160,10 @@ class Wording(_Model):
         check_placeholders("yes_no.no", self.yes_no.no, {"label"})
         check_placeholders("code_line", self.code_line, {"label", "concept"})
         check_placeholders("choice_line", self.choice_line, {"label", "concept"})
-        for field in ("detection", "unrelated", "naming", "neutral", "codes", "choice"):
+        for field in (*_LISTING, *_FREE):
             ask: Ask | None = getattr(self, field)
             if ask is not None:
-                listed = {"options"} if field not in ("naming", "neutral") else set()
+                listed = {"options"} if field in _LISTING else set()
                 check_placeholders(f"{field}.task", ask.task, listed, {"when", "kind"})
                 asked = {"question"} if field == "unrelated" else set()
                 check_placeholders(f"{field}.trial", ask.trial, asked, {"when"})

@@ -1,0 +1,234 @@
+"""The confidence that a model states in a report of any capability: is it surer where the report was right?
+
+The score is the type-2 AUROC with pairs only within a stratum, e.g. one arm at one strength: comparing a trial of one
+stratum with one of another would pay for knowing which is the easier, not for knowing whether this answer was right.
+Observers, which say from public evidence how likely the report is right, are held against it over the same pairs.
+
+Trials in strata where every report was right, or every one wrong, enter no pair. They do not count as the right and
+wrong answers of which there have to be enough.
+
+A confidence that is invalid, in a report that is not, is scored as certain of a right report and sure that a wrong one
+is wrong, and the other way round: the verdict must not hang on it. A report that is itself invalid was neither right
+nor wrong, and there is nothing in it to be sure of.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from firsthand.analysis.arms import check_clusters
+from firsthand.analysis.bootstrap import Clusters
+from firsthand.analysis.constancy import CONSTANT_SHARE
+from firsthand.analysis.evidence import ConfidenceEvidence, Gates
+from firsthand.analysis.gap import Joint
+from firsthand.analysis.inference import FloatArray
+from firsthand.analysis.results import CapabilityResult, ObserverRow
+from firsthand.analysis.robustness import robust
+from firsthand.analysis.type2 import Areas, calibration
+from firsthand.analysis.verdict import Ruling, compile_verdict
+from firsthand.claims.claim import AnalysisSpec
+from firsthand.errors import AnalysisError
+from firsthand.vocabulary import Capability, Condition
+
+COLUMNS = ("trial_id", "right", "confidence", "coverage", "stratum")
+
+
+@dataclass(frozen=True, eq=False)
+class Foreseen:
+    """How likely an observer takes the report to be right.
+
+    Attributes:
+        confidence: One value for each row of the table, a higher one for a likelier right report ``[trials]``. Finite
+            where the report and its confidence are valid: an observer that cannot tell says the same everywhere.
+        sees_output: Whether it saw the visible answer Y.
+    """
+
+    confidence: FloatArray
+    sees_output: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """The checked table as arrays ``[trials]``, and the names of the strata."""
+
+    right: FloatArray
+    confidence: FloatArray
+    valid: NDArray[np.bool_]
+    strata: NDArray[np.int64]
+    names: tuple[str, ...]
+    coverage: FloatArray
+    clusters: Clusters
+
+
+def judge_report_confidence(
+    table: pd.DataFrame,
+    observers: Mapping[str, Foreseen],
+    spec: AnalysisSpec,
+    condition: Condition,
+    seed: int = 0,
+) -> CapabilityResult:
+    """Judges a stated confidence.
+
+    Args:
+        table: One row a report: ``trial_id``, ``right`` (1, 0, or NaN where the report was invalid), ``confidence``
+            (0 to 1, or NaN where it was invalid), ``coverage`` of the confidence, ``stratum``, and the cluster columns.
+        observers: What observers foresee, aligned to all rows.
+        spec: The rules fixed in the claim.
+        condition: Whether observers may have seen Y.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        The result with its verdict and reasons; without a reader no absence is concluded.
+
+    Raises:
+        AnalysisError: The table cannot be analysed as asked.
+    """
+    data = _checked(table, spec, seed)
+    counting = {n: o for n, o in observers.items() if condition is Condition.Y_SHOWN or not o.sees_output}
+    seen = {name: _aligned(name, observer, data) for name, observer in counting.items()}
+    constant = _constant(data.confidence[data.valid])
+    areas = _areas(data, seen)
+    evidence = _evidence(condition, data, areas, tuple(seen), constant)
+    holes = np.isfinite(data.right) & ~data.valid
+    others = {}
+    for fill in ("right", "wrong") if holes.any() else ():
+        again = _filled(data, holes, fill)
+        others[fill] = _evidence(condition, again, _areas(again, seen), tuple(seen), constant)
+    ruling = robust(
+        compile_verdict(evidence, spec),
+        {fill: compile_verdict(found, spec) for fill, found in others.items()},
+        float(holes.sum() / max(1, np.isfinite(data.right).sum())),
+    )
+    worst, best = (others.get(fill, evidence).auroc.estimate(spec.alpha).value for fill in ("wrong", "right"))
+    sees_output = {name: observer.sees_output for name, observer in counting.items()}
+    return _result(data, areas, evidence, ruling, (worst, best), sees_output, spec.alpha)
+
+
+def _result(
+    data: _Data,
+    areas: Areas,
+    evidence: ConfidenceEvidence,
+    ruling: Ruling,
+    bounds: tuple[float, float],
+    sees_output: Mapping[str, bool],
+    alpha: float,
+) -> CapabilityResult:
+    return CapabilityResult(
+        capability=Capability.CONFIDENCE,
+        condition=evidence.condition,
+        verdict=ruling.verdict,
+        reasons=ruling.reasons,
+        score=evidence.auroc.estimate(alpha, 0.5),
+        score_worst_case=bounds[0],
+        score_best_case=bounds[1],
+        chance=0.5,
+        coverage=evidence.gates.coverage,
+        invalid_rate=float(np.mean(~data.valid)),
+        gap=evidence.gap.estimate(alpha),
+        observers=tuple(
+            ObserverRow(
+                name=name,
+                sees_output=saw,
+                score=areas.measure(f"observer {name}").estimate(alpha, 0.5),
+                gap=evidence.gap.members[name].estimate(alpha, 0.0),
+            )
+            for name, saw in sees_output.items()
+        ),
+        equivalence=ruling.equivalence,
+        calibration=(
+            calibration(data.right, data.confidence, data.valid, data.clusters, areas, "report", alpha)
+            if data.valid.any()
+            else None
+        ),
+    )
+
+
+def _filled(data: _Data, holes: NDArray[np.bool_], fill: str) -> _Data:
+    """The table with invalid confidences surest of right reports and least sure of wrong ones, or the reverse."""
+    sure = np.where((data.right == 1.0) == (fill == "right"), np.inf, -np.inf)
+    return replace(data, confidence=np.where(holes, sure, data.confidence), valid=data.valid | holes)
+
+
+def _areas(data: _Data, observers: Mapping[str, FloatArray]) -> Areas:
+    scores = {f"observer {name}": foreseen for name, foreseen in observers.items()}
+    return Areas(data.right, data.valid, data.strata, data.clusters, {"report": data.confidence, **scores})
+
+
+def _evidence(
+    condition: Condition, data: _Data, areas: Areas, observers: Sequence[str], constant: str | None
+) -> ConfidenceEvidence:
+    by_stratum = np.bincount(data.strata, weights=data.coverage) / np.bincount(data.strata)
+    weakest = int(by_stratum.argmin())
+    return ConfidenceEvidence(
+        condition=condition,
+        gates=Gates(
+            coverage=float(data.coverage.mean()),
+            weakest_coverage=float(by_stratum[weakest]),
+            weakest=f"in the stratum {data.names[weakest]}",
+            valid=int(data.valid.sum()),
+            observers=len(observers),
+        ),
+        constant=constant,
+        auroc=areas.measure("report"),
+        gap=Joint({name: areas.lead("report", f"observer {name}") for name in observers}),
+        gap_inverted=Joint({name: areas.further_below("report", (f"observer {name}",)) for name in observers}),
+        rarer=_rarer(data),
+        trials=int(data.valid.sum()),
+        about="reports",
+        within="strata",
+    )
+
+
+def _rarer(data: _Data) -> int:
+    """Valid trials of the rarer outcome, in strata where both outcomes occur."""
+    counts = [np.bincount(data.strata[data.valid & (data.right == k)], minlength=data.strata.max() + 1) for k in (0, 1)]
+    both = (counts[0] > 0) & (counts[1] > 0)
+    return int(min(counts[0][both].sum(), counts[1][both].sum()))
+
+
+def _constant(given: FloatArray) -> str | None:
+    if not len(given):
+        return None
+    share = float(np.unique(np.round(given, 3), return_counts=True)[1].max() / len(given))
+    return f"{share:.1%} of the valid reports give one and the same confidence" if share >= CONSTANT_SHARE else None
+
+
+def _aligned(name: str, observer: Foreseen, data: _Data) -> FloatArray:
+    """What an observer foresees; where it says nothing, what it says on average ``[trials]``."""
+    values = np.asarray(observer.confidence, dtype=np.float64)
+    if values.shape != data.right.shape or not np.isfinite(values[data.valid]).all():
+        raise AnalysisError(
+            f"Observer {name!r} must give one finite confidence for each of the {len(data.right)} rows; its shape is "
+            f"{values.shape}.",
+            "Align it with the table; an observer that cannot tell says the same everywhere.",
+        )
+    usual = float(values[data.valid].mean()) if data.valid.any() else 0.0
+    return np.where(np.isfinite(values), values, usual)
+
+
+def _checked(table: pd.DataFrame, spec: AnalysisSpec, seed: int) -> _Data:
+    check_clusters(table, COLUMNS, spec.clusters)
+    if table.empty:
+        raise AnalysisError("The table has no rows.", "Ask for the confidence of at least one report.")
+    if table["stratum"].isna().any():
+        raise AnalysisError("A trial belongs to no stratum.", "Give every trial its stratum.")
+    right = table["right"].to_numpy(dtype=np.float64)
+    confidence = table["confidence"].to_numpy(dtype=np.float64)
+    if not (np.isnan(right) | np.isin(right, (0.0, 1.0))).all():
+        raise AnalysisError("The column 'right' must be 1, 0 or NaN.", "Use NaN where the report was invalid.")
+    if not (np.isnan(confidence) | ((confidence >= 0.0) & (confidence <= 1.0))).all():
+        raise AnalysisError("A confidence is outside of 0 to 1.", "Use NaN where it was invalid.")
+    strata, names = pd.factorize(table["stratum"])
+    codes = {name: pd.factorize(table[name])[0].astype(np.int64) for name in spec.clusters}
+    return _Data(
+        right=right,
+        confidence=confidence,
+        valid=np.isfinite(right) & np.isfinite(confidence),
+        strata=strata.astype(np.int64),
+        names=tuple(map(str, names)),
+        coverage=table["coverage"].to_numpy(dtype=np.float64),
+        clusters=Clusters(codes, spec.bootstrap_draws, seed),
+    )

@@ -1,0 +1,32 @@
+"""The rules of confidence."""
+
+from firsthand.analysis.evidence import ConfidenceEvidence
+from firsthand.analysis.verdicts.base import Found, each, matched_by_observer, shown
+from firsthand.claims.claim import AnalysisSpec
+from firsthand.vocabulary import Verdict
+
+
+def confidence(ev: ConfidenceEvidence, spec: AnalysisSpec) -> Found:
+    """What the numbers give, and why."""
+    alpha = spec.alpha
+    base = shown(f"type-2 AUROC within {ev.within}", ev.auroc, alpha, 0.5)
+    if ev.constant is not None:
+        return None, (f"{base}; {ev.constant}: a constant confidence gets no credit",)
+    if ev.auroc.p_above(0.5) <= alpha:
+        if ev.auroc.value - 0.5 >= spec.minimum_effect and not ev.gap.failing(alpha, spec.minimum_effect):
+            ahead = shown(f"ahead of every observer, of the strongest ({ev.gap.weakest}) by", ev.gap, alpha, 0.0)
+            return Verdict.PRIVILEGED, (base, ahead)
+        found = matched_by_observer(ev.gap, base, spec)
+        if found is not None:
+            return found
+        failing = each(ev.gap.members, ev.gap.failing(alpha, spec.minimum_effect))
+        failing = failing or f"chance by the smallest effect that counts ({spec.minimum_effect:g})"
+        return None, (base, f"not shown to be ahead of: {failing}")
+    if ev.auroc.p_below(0.5) <= alpha:
+        below = f"{base}; below one half (p = {ev.auroc.p_below(0.5):.3g}): surer where it is wrong"
+        as_far = ev.gap_inverted.failing(alpha)
+        if as_far:
+            words = each(ev.gap_inverted.members, as_far)
+            return Verdict.INSUFFICIENT, (f"{below}, but not shown to be further from one half than: {words}",)
+        return Verdict.INVERTED, (below,)
+    return None, (base,)

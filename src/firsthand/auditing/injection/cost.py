@@ -1,0 +1,149 @@
+"""What a plan costs before it is run: rows, tokens, time and memory.
+
+Trials are listed without being run and counted as the engine shares them: tokens that prompts have in common once,
+and for every edited row the tokens from its first edited place on, through the layers above. Time is what one measured
+pass of this model says; for a model of another size it grows with the number of parameters.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from firsthand.auditing.injection.plan import (
+    Pick,
+    Step,
+    confided_trials,
+    selection_steps,
+    selection_trials,
+    source_of,
+    trace_steps,
+    trace_trials,
+)
+from firsthand.engine import Row, run
+from firsthand.studies.injection.bench import InjectionBench
+from firsthand.studies.injection.questions.base import Setting
+from firsthand.studies.injection.questions.naming import WORDS
+from firsthand.studies.injection.trials import Trial
+
+ROUNDS: Final = 6
+"""Rounds that matching an impact usually takes."""
+AT_ONCE: Final = 6144
+"""Tokens of one pass, for the memory of its activations."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One question of the plan, over all its concepts.
+
+    Attributes:
+        phase: ``selection`` or ``trace``.
+        name: The question.
+        concepts: How many are asked.
+        rows: Trials.
+        tokens: Tokens computed, in passes through the whole depth.
+    """
+
+    phase: str
+    name: str
+    concepts: int
+    rows: int
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The cost of a plan.
+
+    Attributes:
+        parts: By question.
+        rate: Tokens a second that a measured pass of the loaded model gave.
+        parameters: Parameters of the model that the cost is for.
+        seconds: Time.
+        memory: Bytes: weights, and the activations and distributions of one pass.
+    """
+
+    parts: tuple[Part, ...]
+    rate: float
+    parameters: int
+    seconds: float
+    memory: int
+
+    @property
+    def tokens(self) -> int:
+        """All tokens."""
+        return sum(part.tokens for part in self.parts)
+
+    @property
+    def rows(self) -> int:
+        """All trials."""
+        return sum(part.rows for part in self.parts)
+
+
+def cost_of(bench: InjectionBench, parameters: int | None = None) -> Cost:
+    """Price the plan of a study.
+
+    Args:
+        bench: The study on the loaded model.
+        parameters: Size of another model that the plan is to be priced for, on this machine.
+    """
+    planned = replace(bench, planned=True)
+    middle = bench.coarse[len(bench.coarse) // 2]
+    names = ("detection-2", "detection-3", "localisation", "strength", "identification")
+    framing = bench.claim.framings[0]
+    picks = {name: Pick(middle, Setting(framing, 3 if name == "detection-3" else 2)) for name in names}
+    parts: list[Part] = []
+    for steps in (selection_steps(bench), trace_steps(bench)):
+        for name in dict.fromkeys(step.name for step in steps):
+            mine = [step for step in steps if step.name == name]
+            trials = _trials(planned, mine[0], picks)
+            tokens = _tokens(planned, trials, name)
+            parts.append(Part(mine[0].phase, name, len(mine), len(trials) * len(mine), tokens * len(mine)))
+    rate = _rate(bench)
+    own = bench.loaded.n_parameters
+    size = parameters or own
+    tokens = sum(part.tokens for part in parts)
+    each = 2 if bench.loaded.dtype in ("bfloat16", "float16") else 4
+    activations = AT_ONCE * bench.anatomy.hidden_size * each * 12 * size // own
+    return Cost(tuple(parts), rate, size, tokens / rate * size / own, size * each + activations)
+
+
+def _trials(planned: InjectionBench, step: Step, picks: dict[str, Pick]) -> list[Trial]:
+    if step.phase == "selection":
+        return selection_trials(planned, step)
+    if source_of(step) is not None:
+        return confided_trials(planned, step, picks)
+    return trace_trials(planned, step, picks)[0]
+
+
+def _tokens(bench: InjectionBench, trials: Sequence[Trial], name: str) -> int:
+    depth = bench.anatomy.n_layers
+    prompts = sorted({trial.prompt.tokens for trial in trials})
+    before: tuple[int, ...] = ()
+    whole = 0.0
+    for tokens in prompts:
+        whole += len(tokens) - _common(before, tokens)
+        before = tokens
+    for trial in trials:
+        if trial.edits and trial.cell is not None:
+            begin = min(min(edit.positions) for edit in trial.edits)
+            whole += (len(trial.prompt.tokens) - begin) * (depth - trial.cell.layer) / depth
+        if name == "naming" or name.startswith("visible-"):
+            whole += WORDS
+    matching = {(trial.concept, trial.cell) for trial in trials if trial.matched is not None}
+    return round(whole + len(matching) * (2 * len(prompts[0]) + ROUNDS * 60))
+
+
+def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _rate(bench: InjectionBench) -> float:
+    """Tokens a second of one pass, the best of three."""
+    trial = selection_trials(bench, selection_steps(bench)[0])[0]
+    row, best = Row(trial.prompt.tokens * 2), float("inf")
+    for _ in range(3):
+        begun = time.perf_counter()
+        run(bench.anatomy, [row], reduce=lambda logprobs, _: logprobs[:, :1])
+        best = min(best, time.perf_counter() - begun)
+    return len(row.tokens) / best

@@ -1,0 +1,142 @@
+"""The judgement of detection, and what a positive verdict is held against.
+
+A report that answers to the length of what is added would reject a content-free direction whose matched dose is
+shorter. So the vector's own numbers in another order, as long as it is, take that direction's place once more. And an
+injection that raises "yes" under an unrelated question as well has made the model affirmative.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from firsthand.analysis import CapabilityResult, ObserverPrediction, Reading, judge
+from firsthand.analysis.affirmation import Affirmation, affirmation
+from firsthand.analysis.verdict import shown
+from firsthand.auditing.injection.columns import first_site, yes_no
+from firsthand.claims.claim import AnalysisSpec
+from firsthand.studies.injection.arms import KINDS, Arm
+from firsthand.studies.injection.concepts import mentions
+from firsthand.studies.injection.drafts import Task
+from firsthand.vocabulary import CONTROLS, Capability, Condition, Kind, Verdict
+
+SURE = 0.75
+"""What an observer of Y gives for an injection where it sees one; the size does not matter, only the side."""
+
+
+@dataclass(frozen=True, eq=False)
+class Detected:
+    """A judgement with what it rests on.
+
+    Attributes:
+        result: The judgement.
+        rises: Rises of "yes" under both questions; ``None`` where the unrelated one was not asked.
+    """
+
+    result: CapabilityResult
+    rises: Affirmation | None
+
+
+def judge_detection(
+    table: pd.DataFrame,
+    spec: AnalysisSpec,
+    condition: Condition = Condition.Y_WITHHELD,
+    visible: pd.DataFrame | None = None,
+) -> Detected:
+    """Judge detection on one cell's trials.
+
+    Args:
+        table: Trials of one cell in every arm, with the probe's readings.
+        spec: The rules.
+        condition: Whether observers see the visible answer.
+        visible: The visible answers under every arm, where they do.
+    """
+    asked = yes_no(table)
+    result = _judged(asked, spec, condition, Arm.CONTENT_FREE, visible)
+    if result.verdict is Verdict.PRIVILEGED:
+        other = _judged(asked, spec, condition, Arm.SHUFFLED, visible)
+        if other.verdict is not Verdict.PRIVILEGED:
+            words = "with the vector's numbers in another order in place of the content-free direction: "
+            reasons = (words + other.reasons[0], *other.reasons[1:], *result.reasons)
+            result = result.model_copy(update={"verdict": other.verdict, "reasons": reasons})
+    if not (asked["task"] == str(Task.UNRELATED)).any():
+        return Detected(result, None)
+    rises = affirmation(asked, spec)
+    return Detected(against_affirmation(result, rises, spec), rises)
+
+
+def against_affirmation(result: CapabilityResult, rises: Affirmation, spec: AnalysisSpec) -> CapabilityResult:
+    """Take back a positive verdict where "yes" rises as much under a question that injections have no part in."""
+    if result.verdict is not Verdict.PRIVILEGED:
+        return result
+    if rises.headroom < rises.asked.value:
+        words = (
+            f"under the unrelated question 'yes' could rise by {rises.headroom:.3f} at most, less than under the "
+            f"injection question ({shown('rise', rises.asked, spec.alpha)}): the control could not have failed"
+        )
+        return result.model_copy(update={"verdict": Verdict.INSUFFICIENT, "reasons": (words, *result.reasons)})
+    if rises.beyond.p_above(0.0) <= spec.alpha:
+        return result
+    words = (
+        f"{shown('the rise of yes beyond an unrelated question is', rises.beyond, spec.alpha, 0.0)}; under that "
+        f"question alone {shown('it is', rises.unrelated, spec.alpha, 0.0)}"
+    )
+    affirmative = rises.unrelated.p_above(0.0) <= spec.alpha
+    verdict = Verdict.ANOMALY_ONLY if affirmative else Verdict.INSUFFICIENT
+    return result.model_copy(update={"verdict": verdict, "reasons": (words, *result.reasons)})
+
+
+def _judged(
+    asked: pd.DataFrame, spec: AnalysisSpec, condition: Condition, impact: Arm, visible: pd.DataFrame | None
+) -> CapabilityResult:
+    """The judgement with one of the two arms without content as the impact control."""
+    kinds = {str(arm): str(kind) for arm, kind in KINDS.items() if kind is not Kind.IMPACT_CONTROL}
+    kinds[str(impact)] = str(Kind.IMPACT_CONTROL)
+    here = asked[(asked["task"] == str(Task.DETECTION)) & asked["arm"].isin(kinds)].reset_index(drop=True)
+    here = here.assign(kind=here["arm"].map(kinds), truth=(here["arm"] == Arm.TARGET).astype(int))
+    if impact is Arm.SHUFFLED:  # as long as the target by construction, and not matched in anything else
+        here = here.drop(columns="impact_matched")
+    observers = observers_of(here)
+    if condition is Condition.Y_SHOWN and visible is not None:
+        observers |= onlookers_of(here, visible)
+    return judge(Capability.DETECTION, condition, here, observers, readers_of(here), spec, CONTROLS)
+
+
+def observers_of(here: pd.DataFrame) -> dict[str, ObserverPrediction]:
+    """Two observers of the text: what arms of its kind mostly are, and the same model asked without the edit."""
+    clean = here[here["arm"] == Arm.CLEAN].drop_duplicates("text").set_index("text")["probability"]
+    pushed = (here["arm"] == Arm.PUSH).to_numpy()
+    unedited = here["text"].map(clean).to_numpy(dtype=np.float64)
+    share = float((here["arm"] == Arm.TARGET).sum() / (~pushed).sum())
+    return {
+        "text": ObserverPrediction(False, np.where(pushed, 0.0, share)),
+        "unedited": ObserverPrediction(False, np.where(pushed, here["probability"], unedited).astype(np.float64)),
+    }
+
+
+def onlookers_of(here: pd.DataFrame, visible: pd.DataFrame) -> dict[str, ObserverPrediction]:
+    """Two observers of the visible answer.
+
+    ``replay`` runs the model itself without an edit and sees an injection wherever Y differs; ``mention`` sees one
+    where Y names a concept of the study that the unedited Y does not.
+    """
+    words = sorted(set(visible["concept"]))
+    said = visible.drop_duplicates(["concept", "arm"]).set_index(["concept", "arm"])["said"]
+    differs, named = [], []
+    for concept, arm in zip(here["concept"], here["arm"], strict=True):
+        now = said.get((concept, arm), "")
+        plain = now if arm == Arm.PUSH else said.get((concept, str(Arm.CLEAN)), "")
+        differs.append(now != plain)
+        named.append(any(mentions(now, word) and not mentions(plain, word) for word in words))
+    return {
+        "replay of Y": ObserverPrediction(True, np.where(differs, SURE, 1.0 - SURE)),
+        "concept in Y": ObserverPrediction(True, np.where(named, SURE, 1.0 - SURE)),
+    }
+
+
+def readers_of(here: pd.DataFrame) -> dict[str, Reading]:
+    """A wire at the site, which knows the concept, and a probe at the report, fitted on other concepts."""
+    return {
+        "wire": Reading("site", first_site(here) - 0.5),
+        "probe": Reading("report", here["probe"].to_numpy(dtype=np.float64)),
+    }

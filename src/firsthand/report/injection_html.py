@@ -1,0 +1,81 @@
+"""The page of an injection study: one HTML file that runs nothing and asks for nothing."""
+
+from pathlib import Path
+from typing import Any
+
+from firsthand.report import formats, injection_words, views
+from firsthand.report.files import write_text
+from firsthand.report.html import _duration, _finalize
+from firsthand.report.injection_document import InjectionDocument
+from firsthand.report.injection_figures import published_drawings, transfer_drawings
+from firsthand.report.injection_views import cell_text, finding_views, glance, panels
+
+
+def render_injection(document: InjectionDocument) -> str:
+    """Render an injection study as one HTML page.
+
+    The page holds no script and refers to nothing outside itself; its content security policy forbids both. Every text
+    is escaped, and control and bidirectional characters are spelled out.
+
+    Args:
+        document: What to show.
+
+    Returns:
+        The page as text that encodes as UTF-8.
+
+    Raises:
+        ReportError: If a chart cannot be drawn.
+    """
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("firsthand.report"),
+        autoescape=True,
+        finalize=_finalize,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "percent": formats.percent,
+        "estimate": formats.estimate_text,
+        "interval": formats.interval,
+        "number": formats.number,
+        "rests": lambda estimate: formats.units_text(estimate).replace(" trial", "\u00a0trial"),
+        "p": formats.p_text,
+        "count": formats.count_text,
+        "moment": lambda when: when.strftime("%Y-%m-%d %H:%M:%S %Z"),
+    }
+    return environment.get_template("injection.html.j2").render(_context(document))
+
+
+def write_injection_html(document: InjectionDocument, path: Path | str) -> Path:
+    """Render an injection study and write it, whole or not at all.
+
+    Returns:
+        The path written.
+
+    Raises:
+        ReportError: If the page cannot be drawn or written.
+    """
+    return write_text(Path(path), render_injection(document))
+
+
+def _context(document: InjectionDocument) -> dict[str, Any]:
+    shown = document.instrument_ok
+    return {
+        "doc": document,
+        "claim": document.claim,
+        "glance": glance(document),
+        "findings": finding_views(document),
+        "transfer": panels(transfer_drawings(document)) if shown else (),
+        "published": panels(published_drawings(document)) if shown else (),
+        "known": views.known_reporters(document),
+        "checks_total": len(document.known_answers),
+        "checks_passed": sum(item.passed for item in document.known_answers),
+        "duration": _duration((document.finished - document.started).total_seconds()),
+        "cell_text": cell_text,
+        "words": injection_words,
+        "Unit": formats.Unit,
+        "coverage_text": views.coverage_text,
+    }
