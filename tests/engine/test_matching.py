@@ -69,6 +69,10 @@ def test_edits_of_other_timings_are_matched_in_their_own(anatomy: Anatomy) -> No
     lifted = Edit(resid_post(1), (4, 5), DIRECTIONS[1], timing=Timing.LIFTED, until=8)
     (target,) = impacts(anatomy, Row(TOKENS), [Row(TOKENS, (replace(lifted, vector_H=DIRECTIONS[0]),))])
     match = match_directions(anatomy, Row(TOKENS), [lifted], [target], tolerance=0.02, max_rounds=30)
+    like = match_directions(
+        anatomy, Row(TOKENS), [lifted], [replace(lifted, vector_H=DIRECTIONS[0])], tolerance=0.02, max_rounds=30
+    )
+    np.testing.assert_allclose(like.dose, match.dose, rtol=1e-3)
     (again,) = impacts(anatomy, Row(TOKENS), [Row(TOKENS, (replace(lifted, strength=float(match.dose[0])),))])
     assert match.matched.all()
     assert again == pytest.approx(target, rel=0.03)

@@ -55,7 +55,7 @@ def match_directions(
     anatomy: Anatomy,
     row: Row,
     edits: Sequence[Edit],
-    target: Sequence[float],
+    target: Sequence[float | Edit],
     *,
     measure: Measure = "kl",
     tolerance: float = 0.05,
@@ -69,7 +69,7 @@ def match_directions(
         anatomy: The model's parts.
         row: The row, with whatever edits it has anyway.
         edits: One edit for each direction, its strength the first one tried.
-        target: The impact that each is to have.
+        target: The impact that each is to have, or another edit whose impact that is.
         measure: What is matched.
         tolerance: Largest relative error that counts as matched.
         max_rounds: Most rounds.
@@ -84,7 +84,8 @@ def match_directions(
         raise EngineError("Impact is matched at one place of one row, for at least one edit.", "Correct the row.")
     start = 0
     if can_share(anatomy) and measure != "displacement":
-        start = min(at for edit in (*row.edits, *edits) for at in edit.positions)
+        others = [one for one in target if isinstance(one, Edit)]
+        start = min(at for edit in (*row.edits, *edits, *others) for at in edit.positions)
     prefix = run_prefix(anatomy, [Row(row.tokens[:start])])[0] if start else None
 
     def measured(rows: Sequence[Row]) -> RunOutput:
@@ -95,12 +96,15 @@ def match_directions(
             anatomy, [one.from_position(start) for one in asked], prefix=prefix, prefix_rows=[0] * len(asked)
         )
 
-    def impact(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
-        solved = [replace(edit, strength=float(s)) for edit, s in zip(edits, strengths, strict=True)]
-        output = measured([row, *(replace(row, edits=(*row.edits, edit)) for edit in solved)])
-        return _change(output, measure).double().numpy()
+    def impacts_of(made: Sequence[Edit]) -> NDArray[np.float64]:
+        rows = [row, *(replace(row, edits=(*row.edits, edit)) for edit in made)]
+        return _change(measured(rows), measure).double().numpy()
 
-    return match_impact(impact, np.asarray(target), np.asarray([e.strength for e in edits]), tolerance, max_rounds)
+    def impact(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
+        return impacts_of([replace(edit, strength=float(s)) for edit, s in zip(edits, strengths, strict=True)])
+
+    goals = [impacts_of([one])[0] if isinstance(one, Edit) else one for one in target]
+    return match_impact(impact, np.asarray(goals), np.asarray([e.strength for e in edits]), tolerance, max_rounds)
 
 
 def _measured(anatomy: Anatomy, row: Row, measure: Measure) -> Row:

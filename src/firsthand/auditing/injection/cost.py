@@ -93,11 +93,12 @@ def cost_of(bench: InjectionBench, parameters: int | None = None) -> Cost:
     framing = bench.claim.framings[0]
     picks = {name: Pick(middle, Setting(framing, 3 if name == "detection-3" else 2)) for name in names}
     parts: list[Part] = []
+    matched: set[tuple[object, ...]] = set()
     for steps in (selection_steps(bench), trace_steps(bench)):
         for name in dict.fromkeys(step.name for step in steps):
             mine = [step for step in steps if step.name == name]
             trials = _trials(planned, mine[0], picks)
-            tokens = _tokens(planned, trials, name)
+            tokens = _tokens(planned, trials, name) + _matching(trials, matched)
             parts.append(Part(mine[0].phase, name, len(mine), len(trials) * len(mine), tokens * len(mine)))
     rate = _rate(bench)
     own = bench.loaded.n_parameters
@@ -130,8 +131,19 @@ def _tokens(bench: InjectionBench, trials: Sequence[Trial], name: str) -> int:
             whole += (len(trial.prompt.tokens) - begin) * (depth - trial.cell.layer) / depth
         if name == "naming" or name.startswith("visible-"):
             whole += WORDS
-    matching = {(trial.concept, trial.cell) for trial in trials if trial.matched is not None}
-    return round(whole + len(matching) * (2 * len(prompts[0]) + ROUNDS * 60))
+    return round(whole)
+
+
+def _matching(trials: Sequence[Trial], known: set[tuple[object, ...]]) -> int:
+    """Tokens for matching impacts that were not matched for an earlier question."""
+    needed = {
+        (trial.cell, trial.timing, trial.prompt.draft.framing): len(trial.prompt.tokens)
+        for trial in trials
+        if trial.matched is not None
+    }
+    new = {key: length for key, length in needed.items() if key not in known}
+    known.update(new)
+    return sum(length + ROUNDS * 60 for length in new.values())
 
 
 def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:

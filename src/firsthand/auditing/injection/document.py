@@ -16,6 +16,7 @@ from firsthand.auditing.injection.transfer import transfer_rows
 from firsthand.auditing.running import card_of
 from firsthand.claims import FrozenInjection
 from firsthand.progress import Progress
+from firsthand.report.document import KnownAnswer
 from firsthand.report.injection_document import InjectionDocument, Selection
 from firsthand.studies.cells import Cell
 from firsthand.studies.injection.bench import InjectionBench
@@ -35,6 +36,7 @@ class Told:
         chosen: How settings were chosen.
         picks: Which.
         tables: The confirmation trials by step.
+        trained: What the instrument said of a trained reporter.
         notes: What the examination of the model warns of.
         started: When the run began.
         folder: Where it lies.
@@ -45,6 +47,7 @@ class Told:
     chosen: Mapping[str, Selection]
     picks: Picks
     tables: Mapping[str, pd.DataFrame]
+    trained: tuple[KnownAnswer, ...]
     notes: tuple[str, ...]
     started: datetime
     folder: Path
@@ -60,7 +63,7 @@ def document_of(told: Told, progress: Progress) -> InjectionDocument:
         progress.step()
     findings = findings_of(Study(claim, told.chosen, told.picks, judged), progress)
     progress.say("examining the instrument")
-    known = known_answers({name: judged[name] for name in COMPARED if name in judged}, spec)
+    known = (*known_answers({name: judged[name] for name in COMPARED if name in judged}, spec), *told.trained)
     passed = all(item.passed for item in known)
     transfer = transfer_rows(judged, told.picks["detection-2"], spec) if "training" in judged else ()
     return InjectionDocument(

@@ -49,8 +49,8 @@ def answered(reporter: Reporter, question: str, table: pd.DataFrame) -> pd.DataF
         logprobs.append((values - np.logaddexp.reduce(values)).tolist())
         answers.append(said)
         surfaces.append(str(place))
-    said = table.assign(answer=answers, surface=surfaces, logprobs=logprobs, coverage=1.0)
-    return said.assign(probe=first_site(table) - 0.5) if reporter.knows else said
+    given = table.assign(answer=answers, surface=surfaces, logprobs=logprobs, coverage=1.0)
+    return given.assign(probe=first_site(table) - 0.5) if reporter.knows else given
 
 
 def _sensed(question: str, row: Any, meanings: tuple[str, ...]) -> Sensed:

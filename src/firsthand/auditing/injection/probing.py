@@ -33,6 +33,6 @@ def probed(table: pd.DataFrame, question: str) -> pd.DataFrame:
         arms = [str(arm) for arm in JUDGED]
         here = ((table["task"] == str(Task.DETECTION)) & table["arm"].isin(arms)).to_numpy()
         asked = table[here]
-        truth = (asked["arm"] == str(Arm.TARGET)).to_numpy(dtype=np.int64)
+        truth = (asked["arm"] == str(Arm.TARGET)).to_numpy().astype(np.int64)
         readings[here] = cross_fitted_reading(residuals(asked), truth, asked["concept"].tolist())
     return table.assign(probe=readings)

@@ -23,10 +23,12 @@ from firsthand.auditing.injection.plan import (
     trace_steps,
 )
 from firsthand.auditing.injection.selecting import choose, chosen_cell, grid
+from firsthand.auditing.injection.trained import judge_trained, shipped_detector
 from firsthand.auditing.running import bindings_of, examined, settle
-from firsthand.claims import FrozenInjection, InjectionClaim
+from firsthand.claims import FrozenInjection, InjectionClaim, Question
 from firsthand.engine import LoadedModel, load
 from firsthand.progress import Progress, Silent, tracked
+from firsthand.report.document import KnownAnswer
 from firsthand.report.injection_document import InjectionDocument, Selection
 from firsthand.studies.injection.bench import InjectionBench, prepare
 from firsthand.studies.injection.questions.base import Setting
@@ -100,8 +102,8 @@ def inject(
     chosen = selections(bench, tried)
     picks = picks_of(chosen)
     found = _run(bench, trace_steps(bench), Trace(folder / "trace"), picks, "confirmation", progress)
-    progress.say("judging")
-    told = Told(frozen, bench, chosen, picks, found, notes, _begun(folder), folder)
+    trained = _trained(bench, folder, progress)
+    told = Told(frozen, bench, chosen, picks, found, trained, notes, _begun(folder), folder)
     document = document_of(told, progress)
     write_json(folder / "result.json", document.model_dump(mode="json"))
     return InjectionRun(folder, document, found)
@@ -144,6 +146,14 @@ def _run(
     about = {"study": "injection", **{name: f"{p.cell.name} {p.setting.framing}" for name, p in picks.items()}}
     trace.finish([step.unit for step in steps], about)
     return {name: pd.concat(frames, ignore_index=True) for name, frames in found.items()}
+
+
+def _trained(bench: InjectionBench, folder: Path, progress: Progress) -> tuple[KnownAnswer, ...]:
+    """The trained detector's known answer, where the model is its base and detection is asked."""
+    detector, claim = shipped_detector(), bench.claim
+    if Question.DETECTION not in claim.questions or not detector.fits(bench.loaded):
+        return ()
+    return (judge_trained(detector, bench.loaded, claim.analysis, folder / "known-answers" / "lora", progress),)
 
 
 def _begun(folder: Path) -> datetime:

@@ -25,7 +25,7 @@ from typing import Final
 from torch import Tensor
 
 from firsthand.engine import Capture, Edit, Operation, Row, resid_post, run
-from firsthand.engine.matching import impacts, match_directions
+from firsthand.engine.matching import match_directions
 from firsthand.studies.cells import Cell
 from firsthand.studies.injection.bench import InjectionBench
 from firsthand.studies.injection.prompts import Prompt
@@ -161,15 +161,11 @@ def matched_strength(
     """
     if bench.planned:
         return bench.strength(cell), True
-    clean = Row(prompt.tokens)
-    target = edit(Arm.TARGET, bench, cell, concept, prompt, span, timing=timing)
-    found = match_directions(
-        bench.anatomy,
-        clean,
-        edit(Arm.CONTENT_FREE, bench, cell, concept, prompt, span, timing=timing),
-        impacts(bench.anatomy, clean, [Row(prompt.tokens, target)]).tolist(),
-        tolerance=bench.claim.analysis.impact_tolerance,
+    free, target = (
+        edit(arm, bench, cell, concept, prompt, span, timing=timing) for arm in (Arm.CONTENT_FREE, Arm.TARGET)
     )
+    tolerance = bench.claim.analysis.impact_tolerance
+    found = match_directions(bench.anatomy, Row(prompt.tokens), free, target, tolerance=tolerance)
     return float(found.dose[0]), bool(found.matched[0])
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from firsthand.claims.injection import InjectionClaim
+from firsthand.claims.injection import InjectionClaim, Question
 from firsthand.engine import Anatomy, Capture, LoadedModel, Row, inspect_model, resid_post, run
 from firsthand.errors import ClaimError
 from firsthand.states.concepts import Recipe, Scale, concept_vectors
@@ -193,9 +193,12 @@ def prepare(loaded: LoadedModel, claim: InjectionClaim) -> InjectionBench:
     sites = tuple(resid_post(layer) for layer in layers)
     scale: Scale = "unit" if claim.unit_norm else "raw"
     mean = Recipe(sites=sites, scale=scale)
-    last = Recipe(sites=sites, pool="last", baseline="words", baseline_words=baseline_for(claim.concepts), scale=scale)
-    made = [concept_vectors(loaded, anatomy, list(claim.concepts), recipe) for recipe in (mean, last)]
-    own, other = made if claim.recipe == "nouns" else reversed(made)
+    words = baseline_for(claim.concepts)
+    last = Recipe(sites=sites, pool="last", baseline="words", baseline_words=words, scale=scale)
+    first, second = (mean, last) if claim.recipe == "nouns" else (last, mean)
+    own = concept_vectors(loaded, anatomy, list(claim.concepts), first)
+    new = Question.TRANSFER in claim.questions
+    other = concept_vectors(loaded, anatomy, list(claim.concepts), second) if new else own
     wordings = usable_wordings(loaded, claim)
     bench = InjectionBench(claim, loaded, anatomy, layers, own, other, {}, wordings, choosing, judging)
     bench.scales.update(_scales(bench) if claim.unit_norm else dict.fromkeys(layers, 1.0))

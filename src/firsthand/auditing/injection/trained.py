@@ -1,0 +1,105 @@
+"""The trained detector: a LoRA adapter on the same base model that learned to tell that a thought was injected.
+
+It is the strongest known answer: a real model with a real readout. It is judged on concepts that it was not trained on,
+in its own short wording, layer and dose, by the path that judges the model; and run only where the model is its base.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from firsthand.auditing.injection.detecting import judge_detection
+from firsthand.auditing.injection.plan import Pick, Step, run_step
+from firsthand.auditing.injection.probing import probed
+from firsthand.claims.claim import AnalysisSpec
+from firsthand.claims.injection import InjectionClaim, Question
+from firsthand.engine import LoadedModel, load_adapter
+from firsthand.progress import Progress, tracked
+from firsthand.report.document import KnownAnswer
+from firsthand.studies.cells import Cell
+from firsthand.studies.injection.bench import prepare
+from firsthand.studies.injection.concepts import CONCEPTS
+from firsthand.studies.injection.files import read_wordings
+from firsthand.studies.injection.questions.base import Setting
+from firsthand.studies.injection.store import kept
+from firsthand.trials.files import read_json
+from firsthand.trials.trace import Trace
+from firsthand.vocabulary import Capability, Condition, Verdict
+
+
+@dataclass(frozen=True)
+class TrainedDetector:
+    """An adapter shipped with the package and the setting it was trained for."""
+
+    folder: Path
+    card: Mapping[str, Any]
+
+    def fits(self, loaded: LoadedModel) -> bool:
+        """Whether the loaded model is the adapter's base."""
+        return bool(loaded.weights_sha256 == self.card["base_weights_sha256"])
+
+    def claim(self, spec: AnalysisSpec) -> InjectionClaim:
+        """A claim in the adapter's own wording, layer and dose, on concepts that it never saw."""
+        wordings = read_wordings(self.folder / "wordings.yaml")
+        return InjectionClaim(
+            title="The trained detector tells injections of concepts that it never saw.",
+            model=str(self.card["base"]),
+            concepts=CONCEPTS,
+            layers=(int(self.card["layer"]),),
+            doses=(float(self.card["dose"]),),
+            options=(2,),
+            framings=("instruction",),
+            wordings=tuple(wording.model_dump(mode="json", exclude_none=True) for wording in wordings),
+            questions=(Question.DETECTION,),
+            analysis=spec,
+        )
+
+
+def shipped_detector() -> TrainedDetector:
+    """The adapter that comes with the package."""
+    folder = Path(str(files("firsthand") / "organisms" / "adapters" / "smollm2-detector"))
+    return TrainedDetector(folder, read_json(folder / "card.json"))
+
+
+def judge_trained(
+    detector: TrainedDetector, loaded: LoadedModel, spec: AnalysisSpec, folder: Path, progress: Progress
+) -> KnownAnswer:
+    """Run and judge the trained detector; it must be ``privileged`` for detection.
+
+    Args:
+        detector: The adapter.
+        loaded: Its base model, which is left as it was.
+        spec: The rules.
+        folder: Where its trace is kept.
+        progress: Who is told.
+    """
+    adapted = load_adapter(loaded, detector.folder)
+    try:
+        bench = prepare(adapted, detector.claim(spec))
+        picks = {"detection-2": Pick(Cell(bench.layers[0], bench.claim.doses[0]), Setting())}
+        steps = [Step("trace", "detection-2", concept, i) for i, concept in enumerate(bench.judging)]
+        trace = Trace(folder)
+        frames = [
+            kept(trace, step.unit, partial(run_step, bench, step, picks))
+            for step in tracked(steps, "trained detector", len(steps), progress)
+        ]
+    finally:
+        adapted.unload()
+    trace.finish([step.unit for step in steps], {"study": "injection", "reporter": "smollm2-detector"})
+    result = judge_detection(probed(pd.concat(frames, ignore_index=True), "detection-2"), spec).result
+    return KnownAnswer(
+        reporter="LoRA detector",
+        description="A small adapter on this model, trained on other concepts to tell injections. Asked: detection-2.",
+        capability=Capability.DETECTION,
+        condition=Condition.Y_WITHHELD,
+        expected=Verdict.PRIVILEGED,
+        obtained=result.verdict,
+        passed=result.verdict is Verdict.PRIVILEGED,
+        reasons=result.reasons,
+        result=result,
+    )
