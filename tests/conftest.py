@@ -1,4 +1,4 @@
-"""Fixtures that several packages share: a tiny random model that can read the study's text, and an audit of it."""
+"""Fixtures that several packages share: a tiny random model that can read the studies' texts, and runs of it."""
 
 import os
 from pathlib import Path
@@ -61,3 +61,39 @@ def tiny_run(tiny: object, tiny_claim: object, tmp_path_factory: pytest.TempPath
     from firsthand.auditing.audit import audit
 
     return audit(tiny_claim, tiny, tmp_path_factory.mktemp("audit") / "run")  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="session")
+def injection_claim(tiny_folder: Path) -> object:
+    """A claim of an injection study of the tiny model that asks two questions in two cells."""
+    from firsthand.claims import InjectionClaim, Question
+    from firsthand.studies.injection.concepts import CONCEPTS
+
+    return InjectionClaim(
+        model=str(tiny_folder),
+        concepts=CONCEPTS,
+        layers=(1,),
+        doses=(0.5, 1.0),
+        options=(2,),
+        framings=("instruction",),
+        questions=(Question.DETECTION, Question.STRENGTH),
+    )
+
+
+@pytest.fixture(scope="session")
+def injection_run(tiny: object, injection_claim: object, tmp_path_factory: pytest.TempPathFactory) -> object:
+    """The finished injection study of the tiny model."""
+    from firsthand.auditing.injection import inject
+
+    return inject(injection_claim, tiny, tmp_path_factory.mktemp("inject") / "run")  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="session")
+def injection_bench(tiny: object, tiny_folder: Path) -> object:
+    """What an injection study that asks everything is made on, with the tiny model."""
+    from firsthand.claims import InjectionClaim
+    from firsthand.studies.injection.bench import prepare
+    from firsthand.studies.injection.concepts import CONCEPTS
+
+    claim = InjectionClaim(model=str(tiny_folder), concepts=CONCEPTS, layers=(0, 1), doses=(0.5, 1.0))
+    return prepare(tiny, claim)  # type: ignore[arg-type]

@@ -32,6 +32,12 @@ class Question(StrEnum):
     """How likely is the report to be right?"""
     TRANSFER = "transfer"
     """Does what was found carry over to other layers, vectors and labels?"""
+    OPEN = "open"
+    """Was a thought injected? In sampled text, which a judge hears; only where it is asked for by name."""
+
+
+USUAL = tuple(question for question in Question if question is not Question.OPEN)
+"""What is asked unless a claim says otherwise."""
 
 
 class InjectionClaim(_Part):
@@ -57,6 +63,8 @@ class InjectionClaim(_Part):
         sentences: Sentences among which a place is asked for.
         list_length: Concepts in the list of an identification.
         questions: What is asked.
+        samples: Sampled answers of each open question.
+        judge: Who hears them: ``rules``, or a local model by name, whose exact probabilities of yes and no count.
         full_grid: Whether every arm is run in every cell, on the confirmation concepts too.
         seed: Names every draw.
         analysis: The rules of judgement.
@@ -79,7 +87,9 @@ class InjectionClaim(_Part):
     delay: Annotated[int, Field(ge=1, le=8)] = 2
     sentences: Annotated[int, Field(ge=2, le=10)] = 5
     list_length: Annotated[int, Field(ge=2, le=8)] = 4
-    questions: tuple[Question, ...] = tuple(Question)
+    questions: tuple[Question, ...] = USUAL
+    samples: Annotated[int, Field(ge=1, le=100)] = 4
+    judge: str = "rules"
     full_grid: bool = False
     seed: Annotated[int, Field(ge=0)] = 0
     analysis: AnalysisSpec = AnalysisSpec(clusters=("concept",))
@@ -95,7 +105,7 @@ class InjectionClaim(_Part):
         _refuse_repeats("concepts", folded)
         if set(self.analysis.clusters) != {"concept"}:
             raise ValueError("analysis.clusters of study 'injection' must be [concept]: nothing else is independent")
-        needed = {Question.CONFIDENCE, Question.TRANSFER, Question.LIFTED} & set(self.questions)
+        needed = {Question.CONFIDENCE, Question.TRANSFER, Question.LIFTED, Question.OPEN} & set(self.questions)
         if needed and Question.DETECTION not in self.questions:
             raise ValueError(f"the questions {', '.join(sorted(needed))} need detection, whose cell they use")
         return self

@@ -17,25 +17,15 @@ from firsthand.studies.injection.concepts import CONCEPTS
 from firsthand.trials.trace import Trace
 from firsthand.vocabulary import Verdict
 
-SHORT = (Question.DETECTION, Question.STRENGTH)
+
+@pytest.fixture
+def claim(injection_claim: InjectionClaim) -> InjectionClaim:
+    return injection_claim
 
 
-@pytest.fixture(scope="module")
-def claim(tiny_folder: Path) -> InjectionClaim:
-    return InjectionClaim(
-        model=str(tiny_folder),
-        concepts=CONCEPTS,
-        layers=(1,),
-        doses=(0.5, 1.0),
-        options=(2,),
-        framings=("instruction",),
-        questions=SHORT,
-    )
-
-
-@pytest.fixture(scope="module")
-def done(claim: InjectionClaim, tiny: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> InjectionRun:
-    return inject(claim, tiny, tmp_path_factory.mktemp("study") / "run")
+@pytest.fixture
+def done(injection_run: InjectionRun) -> InjectionRun:
+    return injection_run
 
 
 def test_a_random_model_has_nothing_to_report_and_the_instrument_is_in_order(done: InjectionRun) -> None:

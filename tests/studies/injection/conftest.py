@@ -1,4 +1,4 @@
-"""The tokenizers that every wording is rendered with: of both bundled models, and a tiny one of bytes."""
+"""The tokenizers that every wording is rendered with (of both bundled models, and a tiny one of bytes), and a bench."""
 
 import sys
 from pathlib import Path
@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "oracles"))
 from plain_tokenizers import byte_level
 
 from firsthand.errors import ModelError
+from firsthand.studies.injection.bench import InjectionBench
 
 TOKENIZERS = ("smollm2", "gemma3-270m", "tiny")
 
@@ -28,3 +29,9 @@ def tokenizer(request: pytest.FixtureRequest) -> PreTrainedTokenizerBase:
         if request.param == "smollm2":  # part of every installation
             raise
         pytest.skip(f"the optional second model is not installed: {error.remedy}")
+
+
+@pytest.fixture
+def bench(injection_bench: InjectionBench) -> InjectionBench:
+    """Everything that is fixed for a study of the tiny model."""
+    return injection_bench

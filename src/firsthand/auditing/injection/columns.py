@@ -25,7 +25,7 @@ def contrast(table: pd.DataFrame, meanings: pd.Series) -> FloatArray:
     """Log-odds of an answer against all others ``[rows]``; NaN where it is none of the answers."""
     found = np.full(len(table), np.nan)
     for i, (place, logprobs) in enumerate(zip(places(table, meanings), table["logprobs"], strict=True)):
-        if place >= 0:
+        if place >= 0 and len(logprobs):
             values = np.asarray(logprobs, dtype=np.float64)
             found[i] = values[place] - np.logaddexp.reduce(np.delete(values, place))
     return found
@@ -40,10 +40,12 @@ def yes_no(table: pd.DataFrame) -> pd.DataFrame:
     positive = asked["task"].map(POSITIVE)
     difference = contrast(asked, positive)
     said = asked["answer"]
+    answer = np.where(said.isna(), np.nan, (said == positive).astype(float))
     return asked.assign(
-        answer=np.where(said.isna(), np.nan, (said == positive).astype(float)),
+        answer=answer,
         contrast=difference,
-        probability=1.0 / (1.0 + np.exp(-difference)),
+        # Sampled text has no probability: it is what was said, and one half where that is invalid.
+        probability=np.where(np.isnan(difference), np.nan_to_num(answer, nan=0.5), 1.0 / (1.0 + np.exp(-difference))),
         impact_matched=asked["matched"],
         stratum=asked["wording"] + asked["order"],
     )

@@ -97,6 +97,6 @@ def _cell(picks: Picks, name: str) -> Cell | None:
     base = name.removeprefix("confidence-").removeprefix("visible-")
     if base in picks:
         return picks[base].cell
-    if base in ("detection", "live", "lifted", "delayed"):
+    if base in ("detection", "live", "lifted", "delayed", "open"):
         return picks["detection-2"].cell
     return picks["identification"].cell

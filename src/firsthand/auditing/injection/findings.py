@@ -32,6 +32,7 @@ ASKED: Final[Mapping[str, tuple[str, str]]] = {
     "live": ("Detection, the injection going on", "As with two answers; the vector is added up to the answer."),
     "lifted": ("Detection, the injection over", "The vector is added in one turn; the question comes in the next."),
     "delayed": ("Detection, some turns later", "As before, with neutral turns between injection and question."),
+    "open": ("Detection, in free text", "Do you notice an injected thought? Answered in sampled text."),
     "localisation": ("Localisation", "During which of these sentences was a thought injected?"),
     "strength": ("Strength", "Which of two copies of a sentence carried the stronger injection?"),
     "choice": ("Identification, from a list", "Which of these concepts was injected?"),
@@ -63,6 +64,7 @@ def findings_of(study: Study, progress: Progress) -> tuple[FindingResult, ...]:
     """Judge every question that was asked."""
     makers: list[tuple[str, Callable[[], tuple[FindingResult, ...]]]] = [
         ("detection", lambda: _detections(study)),
+        ("open", lambda: _open(study)),
         *((name, lambda name=name: (_choice(study, name),)) for name in KINDS if name in study.tables),
         ("naming", lambda: _namings(study)),
         ("confidence", lambda: _confidences(study)),
@@ -123,6 +125,33 @@ def _detection(study: Study, name: str, table: pd.DataFrame, judged: list[Detect
         pictures=(showing.by_concept(asked, ["injected"], "Says 'injected' by concept", spec),),
         notes=tuple(notes),
         prompt=_prompt(asked),
+    )
+
+
+def _open(study: Study) -> tuple[FindingResult, ...]:
+    """Free text, with the unrelated question of the two-answer detection, which was put in the same cell, beside it."""
+    if "open" not in study.tables:
+        return ()
+    spec, table, beside = study.claim.analysis, study.tables["open"], study.tables["detection-2"]
+    unrelated = beside[beside["task"] == str(Task.UNRELATED)]
+    judged = judge_detection(pd.concat([table, unrelated], ignore_index=True), spec)
+    named = table[table["arm"] == str(Arm.TARGET)]["named"].dropna()
+    heard = f"the concept is named in {named.mean():.0%} of {len(named)}" if len(named) else "no answer"
+    title, words = ASKED["open"]
+    return (
+        FindingResult(
+            name="open",
+            title=title,
+            asked=words,
+            setting=_setting(study.picks["detection-2"], "prefill") | {"judge": study.claim.judge},
+            results=(judged.result,),
+            matrices=showing.detection_matrices(table, spec),
+            notes=(
+                f"{study.claim.samples} sampled answers a trial; to the judge {table['answer'].isna().mean():.0%} are "
+                f"neither yes nor no, which is invalid. Of target answers in which a name could be heard, {heard}.",
+            ),
+            prompt=_prompt(table),
+        ),
     )
 
 

@@ -6,15 +6,20 @@ known before it is run, except for the settings that the first phase chooses.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Literal
 
 import pandas as pd
 
 from firsthand.claims.injection import Question
+from firsthand.engine.loading import load
+from firsthand.engine.scorer import TextScorer
 from firsthand.studies.cells import Cell
 from firsthand.studies.injection.arms import JUDGED, Arm
 from firsthand.studies.injection.bench import InjectionBench
+from firsthand.studies.injection.free_text import Judge, hear_detection, scorer_judge
 from firsthand.studies.injection.questions import confidence, detection, identification, localisation, naming, strength
+from firsthand.studies.injection.questions import open as open_question
 from firsthand.studies.injection.questions.base import Setting
 from firsthand.studies.injection.trials import Trial, run_trials
 from firsthand.vocabulary import Timing
@@ -100,6 +105,7 @@ def trace_steps(bench: InjectionBench) -> list[Step]:
     names += [str(Question.NAMING)] if Question.NAMING in asked else []
     names += ["visible-detection"] if "detection-2" in names else []
     names += ["visible-identification"] if asked & {Question.CHOICE, Question.NAMING} else []
+    names += [str(Question.OPEN)] if Question.OPEN in asked and "detection-2" in names else []
     if Question.CONFIDENCE in asked:
         names += [f"confidence-{name}" for name in CONFIDED if name in names]
     transfer = Question.TRANSFER in asked and "detection-2" in names
@@ -151,6 +157,9 @@ def trace_trials(bench: InjectionBench, step: Step, picks: Picks) -> tuple[list[
         pick = picks[name]
         made = localisation.trials if name == Question.LOCALISATION else strength.trials
         return made(bench, concept, _cells(bench, pick, bench.coarse), full=True, read=True), pick.cell
+    if name == Question.OPEN:
+        pick = picks["detection-2"]
+        return open_question.trials(bench, concept, [pick.cell], pick.setting), pick.cell
     if name == "visible-detection":
         pick = picks["detection-2"]
         return naming.visible_trials(bench, concept, [pick.cell], pick.setting), pick.cell
@@ -222,12 +231,25 @@ def run_step(bench: InjectionBench, step: Step, picks: Picks, before: pd.DataFra
         given = [answers[trial.trial_id] for trial in reports]
         return confidence.table(bench, step.concept, reports, [a if isinstance(a, str) else None for a in given])
     trials, cell = trace_trials(bench, step, picks)
+    if step.name == Question.OPEN:
+        return open_question.table(bench, trials, judge_named(bench.claim.judge))
     if step.name in (Question.NAMING, "visible-detection"):
         return naming.table(bench, step.concept, trials)
     if step.name == "visible-identification":
         found = naming.table(bench, step.concept, trials)
         return naming.explained(bench, step.concept, found, picks["identification"].setting)
     return run_trials(bench, trials, cell)
+
+
+@lru_cache(maxsize=2)
+def judge_named(name: str) -> Judge:
+    """The judge of open answers: rules, or a model on this machine.
+
+    Raises:
+        ModelError: If the model cannot be loaded.
+        ElicitationError: If it cannot say yes, no and unclear as one token each.
+    """
+    return hear_detection if name == "rules" else scorer_judge(TextScorer(load(name)))
 
 
 def _cells(bench: InjectionBench, pick: Pick, every: Sequence[Cell]) -> Sequence[Cell]:

@@ -36,7 +36,7 @@ TOP: Final = (1, 5, 10)
 def trials(bench: InjectionBench, concept: str, cells: Sequence[Cell], setting: Setting) -> list[Trial]:
     """The naming question in every arm, and a request for any word in the same conversation, told of injections."""
     made: list[Trial] = []
-    fits = _fits(bench, concept, cells, setting)
+    fits = fits_of(bench, concept, cells, setting)
     for wording in bench.asked(concept, setting.framing):
         made += _of_draft(bench, concept, cells, naming(wording), fits)
         told = Trial(concept, Arm.CLEAN, bench.led(no_question(wording, told=True), concept), name="told")
@@ -47,7 +47,7 @@ def trials(bench: InjectionBench, concept: str, cells: Sequence[Cell], setting: 
 def visible_trials(bench: InjectionBench, concept: str, cells: Sequence[Cell], setting: Setting) -> list[Trial]:
     """A request for any word in every arm, in a conversation that says nothing about injections."""
     made: list[Trial] = []
-    fits = _fits(bench, concept, cells, setting)
+    fits = fits_of(bench, concept, cells, setting)
     for wording in bench.asked(concept, setting.framing):
         made += _of_draft(bench, concept, cells, no_question(wording, told=False), fits)
     return made
@@ -122,7 +122,8 @@ def _likelihoods(
     return [float(output.of(i).gather(1, places).sum()) for i in range(len(rows))]
 
 
-def _fits(bench: InjectionBench, concept: str, cells: Sequence[Cell], setting: Setting) -> Fits:
+def fits_of(bench: InjectionBench, concept: str, cells: Sequence[Cell], setting: Setting) -> Fits:
+    """The content-free direction's strength in each cell, matched where something unrelated is asked."""
     asked = unrelated_prompt(bench, concept, bench.asked(concept, setting.framing)[0], YES_NO)
     return {cell: matched_strength(bench, cell, concept, asked) for cell in cells}
 
