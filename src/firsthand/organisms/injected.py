@@ -122,7 +122,7 @@ REPORTERS: Final[tuple[Reporter, ...]] = (
         "Measures how long the change of the stream is, whatever its direction.",
         {
             **dict.fromkeys(DETECTIONS, (Verdict.ANOMALY_ONLY, Verdict.INSUFFICIENT)),
-            "strength": (Verdict.PRIVILEGED,),
+            **dict.fromkeys(PLACES, (Verdict.PRIVILEGED,)),
             **dict.fromkeys(NAMES, _MISSED),
         },
         _thermometer,

@@ -76,6 +76,7 @@ class Selection(_Part):
         naive: The largest rise of all grids, on the very concepts that it was found on: what would have been claimed.
         naive_cell: Where it was found.
         naive_setting: In which setting.
+        found: The rise in the chosen cell on the concepts that it was chosen on.
         confirmed: The rise in the chosen cell on the confirmation concepts.
     """
 
@@ -85,6 +86,7 @@ class Selection(_Part):
     naive: Estimate
     naive_cell: Cell
     naive_setting: str
+    found: Estimate | None = None
     confirmed: Estimate | None = None
 
 

@@ -226,8 +226,10 @@ def _naive(stem: str, selection: Selection) -> Drawing:
     unit = selection.grids[0].rise_unit if selection.grids else Unit.POINTS
     chance = selection.grids[0].rise_chance if selection.grids else 0.0
     rows = [("Best of the grid, as found", selection.naive, False)]
+    if selection.found is not None:
+        rows.append(("Chosen cell, as found", selection.found, False))
     if selection.confirmed is not None:
-        rows.append(("Judged, on other concepts", selection.confirmed, True))
+        rows.append(("Chosen cell, on other concepts", selection.confirmed, True))
     return dot_drawing(
         f"{stem}-naive",
         "What would have been claimed, and what was confirmed",

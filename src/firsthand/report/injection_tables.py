@@ -46,7 +46,8 @@ reliability:
 selection (one row a finding that chose a cell):
     chosen_layer, chosen_dose, chosen_setting: What was judged.
     naive_layer, naive_dose, naive_setting: Where the largest rise of the grid was found.
-    naive, confirmed: Estimates: that rise where it was found; the rise in the chosen cell on other concepts.
+    naive, found, confirmed: Estimates: that rise where it was found; the rise in the chosen cell where it was chosen;
+        the same on other concepts.
 grids (one row a cell):
     setting: What the grid shares.
     layer, dose: The cell; doses in mean residual norms.
@@ -208,6 +209,7 @@ def _selection(finding: FindingResult) -> Iterator[Row]:
         "naive_dose": naive.dose,
         "naive_setting": found.naive_setting,
         **_estimate("naive", found.naive),
+        **_estimate("found", found.found),
         **_estimate("confirmed", found.confirmed),
     }
 

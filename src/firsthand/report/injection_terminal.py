@@ -139,10 +139,12 @@ def _selection_lines(finding: FindingResult) -> tuple[str, ...]:
     confirmed = "not confirmed"
     if selection.confirmed is not None:
         confirmed = f"{estimate_text(selection.confirmed, unit)} ({units_text(selection.confirmed)})"
+    found = "unknown" if selection.found is None else estimate_text(selection.found, unit)
     best = f"{estimate_text(selection.naive, unit)} ({units_text(selection.naive)})"
     return (
         f"best of the grid, where it was found: {best}, {cell_text(naive.layer, naive.dose, naive_setting)}",
-        f"judged, on other concepts: {confirmed}, {cell_text(chosen.layer, chosen.dose, setting)}",
+        f"chosen cell, where it was chosen: {found}, {cell_text(chosen.layer, chosen.dose, setting)}",
+        f"the same, judged on other concepts: {confirmed}",
     )
 
 

@@ -67,6 +67,13 @@ _SENTENCES: dict[Verdict, str] = {
     ),
 }
 
+_PLACED = (
+    "In {act}, the report beat every observer that saw the public evidence, and the same injection under another "
+    "question did not give the same answers. It may rest on how far the stream was disturbed there, not on what was "
+    "put in: the arms without content say which."
+)
+"""A privileged report of a place or a strength, which needs no content."""
+
 _INWARD = (Verdict.PRIVILEGED, Verdict.PUBLIC_INFERENCE, Verdict.INVERTED, Verdict.NO_ACCESS)
 """Verdicts on confidence whose words are the same whatever the state is."""
 
@@ -102,7 +109,9 @@ def wording(verdict: Verdict, capability: Capability) -> Wording:
     act, thing = _ACTS[capability]
     general = words.wording(verdict, capability)
     inward = capability is Capability.CONFIDENCE and verdict in _INWARD
-    sentence = general.sentence if inward else _SENTENCES[verdict].format(act=act, thing=thing)
+    placed = verdict is Verdict.PRIVILEGED and capability in (Capability.LOCALISATION, Capability.CHARACTERISATION)
+    own = _PLACED if placed else _SENTENCES[verdict]
+    sentence = general.sentence if inward else own.format(act=act, thing=thing)
     title = _TITLES.get((verdict, capability), general.title)
     return Wording(title=title, sentence=sentence, not_meaning=general.not_meaning)
 

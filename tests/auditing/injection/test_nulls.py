@@ -73,7 +73,7 @@ def test_the_best_cell_of_a_grid_of_nothing_is_not_privileged_where_it_is_judged
         tried = [plain[plain["layer"] < 0]]
         tried += [plain[plain["arm"] == "target"].assign(layer=layer, dose=dose) for layer, dose in cells]
         table = pd.concat(tried, ignore_index=True)
-        chosen = choose({"instruction": grid(steered(table, seed), "instruction", "detection", SPEC)})
+        chosen = choose({"instruction": grid(steered(table, seed), "instruction", "detection", SPEC)}, SPEC)
         judging = detection(2, seed + 10_000)
         cell = {"layer": chosen.chosen.layer, "dose": chosen.chosen.dose}
         here = steered(judging.assign(**{k: judging[k].where(judging["layer"] < 0, v) for k, v in cell.items()}), seed)

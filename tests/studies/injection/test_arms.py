@@ -44,7 +44,7 @@ def test_without_an_edit_nothing_is_done(bench: InjectionBench, arm: Arm) -> Non
 
 def test_every_arm_edits_the_trial_line_at_the_cells_layer(bench: InjectionBench) -> None:
     prompt = asked(bench, "apple")
-    for arm in (Arm.TARGET, Arm.SHAM, Arm.CONTENT_FREE, Arm.SHUFFLED, Arm.SAME, Arm.AGAINST):
+    for arm in (Arm.TARGET, Arm.SHAM, Arm.CONTENT_FREE, Arm.SHUFFLED, Arm.AGAINST):
         made = only(bench, arm, prompt)
         assert (made.site, made.positions, made.timing) == (resid_post(1), prompt.span, Timing.PREFILL)
         assert only(bench, arm, prompt, span=(7, 8)).positions == (7, 8)

@@ -1,4 +1,4 @@
-"""What a study is made on: controls of every concept's own, a dose in residual norms, and no study that cannot be run."""
+"""What a study is made on: controls of every concept's own, a dose in residual norms, no study that cannot be run."""
 
 from collections import Counter
 from dataclasses import replace

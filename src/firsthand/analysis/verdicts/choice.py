@@ -16,7 +16,7 @@ def choice(ev: ChoiceEvidence, spec: AnalysisSpec) -> Found:
         return _below(ev, f"{base}; below chance (p = {ev.accuracy.p_below(ev.chance):.3g})", spec)
     if ev.accuracy.p_above(ev.chance) > alpha:
         return None, (base,)
-    arms, observers = ev.arms.failing(alpha), ev.gap.failing(alpha, spec.minimum_effect)
+    arms, observers = (joint.failing(alpha, spec.minimum_effect) for joint in (ev.arms, ev.gap))
     if ev.arms.members and not arms and not observers and ev.accuracy.value - ev.chance >= spec.minimum_effect:
         return Verdict.PRIVILEGED, (
             f"{base}; ahead of every observer, of the strongest ({ev.gap.weakest}) by "

@@ -20,7 +20,11 @@ def detection(ev: DetectionEvidence, spec: AnalysisSpec) -> Found:
     smallest = f"smallest margin (against {margins.weakest}{', balanced over strata' if ev.within else ''})"
     base = f"says 'changed' on {rates}; {shown(smallest, margins, alpha, 0.0)}"
     holds = margins.p_above(0.0) <= alpha
-    if holds and margins.value >= spec.minimum_effect and ev.beyond.p_above(0.0) <= alpha:
+    leads = holds and margins.value >= spec.minimum_effect and ev.beyond.p_above(0.0) <= alpha
+    if leads and ev.contrast is not None and ev.contrast.p_above(0.0) > alpha:
+        contrast = shown(f"against {ev.contrast.weakest} by", ev.contrast, alpha, 0.0)
+        return None, (base, f"the answers follow, and the logit contrast behind them is not shown to: {contrast}")
+    if leads:
         beyond = shown(f"smallest lead over an observer's margin ({ev.beyond.weakest})", ev.beyond, alpha, 0.0)
         return Verdict.PRIVILEGED, (base, beyond)
     if margins.members and margins.p_below(0.0) <= alpha:

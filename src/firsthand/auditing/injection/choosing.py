@@ -5,7 +5,7 @@ concepts a direction without content, under which nothing could be identified. A
 by a report that knows nothing of content, so there that direction is shown and not held against it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,13 +13,15 @@ import pandas as pd
 
 from firsthand.analysis import CapabilityResult
 from firsthand.analysis.choice import Chosen, judge_choice
-from firsthand.auditing.injection.columns import places, strongest
+from firsthand.analysis.means import mean_of
+from firsthand.analysis.verdict import shown
+from firsthand.auditing.injection.columns import contrast, places, strongest
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.studies.injection.arms import Arm
 from firsthand.studies.injection.concepts import mentions
 from firsthand.studies.injection.drafts import Task
 from firsthand.studies.injection.places import COPIES
-from firsthand.vocabulary import Capability, Condition
+from firsthand.vocabulary import Capability, Condition, Verdict
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,10 @@ KINDS: Mapping[str, Kind] = {
     "codes": Kind(Task.CODES, Task.CODES_CONTROL, Capability.IDENTIFICATION, (Arm.CONTENT_FREE,)),
 }
 
+QUESTION = "question: "
+NAMES_IT = "question: concept"
+"""A control question that names the concept: whoever knows the place by its content is right, so it is shown only."""
+
 Likelihoods = Mapping[str, Mapping[str, float]]
 """For each concept, how likely each concept of its list makes the visible answer."""
 
@@ -62,7 +68,7 @@ def arms_of(table: pd.DataFrame, name: str) -> pd.DataFrame:
     asked = here["task"] == str(kind.control)
     answer = places(here, here["answer"]).astype(np.float64)
     return here.assign(
-        arm=np.where(asked, "question: " + here["detail"].astype(str), here["arm"]),
+        arm=np.where(asked, QUESTION + here["detail"].astype(str), here["arm"]),
         truth=places(here, here["truth"]),
         answer=np.where(here["answer"].isna(), np.nan, answer),
     )
@@ -98,8 +104,44 @@ def judge_choices(
         observers |= _onlookers(target, visible, likelihoods or {})
     options = len(target["order"].iloc[0].split("|"))
     readers = {"wire": ("site", wire(target)), "probe": ("report", target["probe"].to_numpy(dtype=np.float64))}
-    needed = (*map(str, kind.held), *sorted({a for a in here["arm"] if a.startswith("question: ")}))
-    return judge_choice(kind.capability, condition, here, options, observers, readers, spec, needed)
+    questions = sorted({arm for arm in here["arm"] if arm.startswith(QUESTION) and arm != NAMES_IT})
+    needed = (*map(str, kind.held), *questions)
+    result = judge_choice(kind.capability, condition, here, options, observers, readers, spec, needed)
+    return against_promotion(result, table, here, questions, spec)
+
+
+def against_promotion(
+    result: CapabilityResult, table: pd.DataFrame, here: pd.DataFrame, questions: Sequence[str], spec: AnalysisSpec
+) -> CapabilityResult:
+    """Take back a privileged verdict where the right answer's log-odds rise as much under another question.
+
+    An answer that a control question has hardly a doubt about cannot be overturned there, so its rate could not have
+    shown what the injection promotes.
+    """
+    if result.verdict is not Verdict.PRIVILEGED:
+        return result
+    truth = pd.Series([order.split("|")[place] for order, place in zip(here["order"], here["truth"], strict=True)])
+    clean = table[table["arm"] == str(Arm.CLEAN)].drop_duplicates("text").set_index("text")
+    before = clean.loc[here["text"]].reset_index(drop=True)
+    moved = pd.DataFrame(
+        {"concept": here["concept"], "arm": here["arm"], "rise": contrast(here, truth) - contrast(before, truth)}
+    )
+    rises = moved.groupby(["concept", "arm"])["rise"].mean().unstack("arm")
+    for question in questions:
+        both = rises[[str(Arm.TARGET), question]].dropna()
+        lead = (both[str(Arm.TARGET)] - both[question]).to_numpy(dtype=np.float64)
+        units = pd.DataFrame({"concept": both.index})
+        reach = float(np.abs(lead).max(initial=1e-9))
+        found = mean_of(lead, units, spec.clusters, (-reach, reach))
+        if found.p_above(0.0) > spec.alpha:
+            own = mean_of(both[question].to_numpy(dtype=np.float64), units, spec.clusters, (-1e3, 1e3))
+            words = (
+                f"the right answer's log-odds rise under the {question.replace(': ', ' ')} by {own.value:.2f} nats; "
+                f"under the question about the inside {shown('more by', found, spec.alpha, 0.0)} nats"
+            )
+            verdict = Verdict.ANOMALY_ONLY if own.p_above(0.0) <= spec.alpha else Verdict.INSUFFICIENT
+            return result.model_copy(update={"verdict": verdict, "reasons": (words, *result.reasons)})
+    return result
 
 
 def wire(target: pd.DataFrame) -> np.ndarray:

@@ -16,8 +16,10 @@ from firsthand.vocabulary import Condition
 def judge_confidence(stated: pd.DataFrame, reports: pd.DataFrame, spec: AnalysisSpec) -> CapabilityResult:
     """Judge the confidence in the reports of one question.
 
-    Two observers: the model without the injection, asked about the same answer in the same conversation; and how often
-    answers in the same place are right on other concepts.
+    Three observers: the model without the injection, asked about the same answer in the same conversation; how often
+    answers in the same place are right on other concepts; and another rating of the same answer under the same
+    injection. Reports of detection are compared among those with one and the same answer: within one arm the answer
+    alone says which of them are right.
 
     Args:
         stated: What was stated, with ``report`` and ``given``.
@@ -27,13 +29,15 @@ def judge_confidence(stated: pd.DataFrame, reports: pd.DataFrame, spec: Analysis
     source = reports.drop_duplicates("trial_id").set_index("trial_id").loc[stated["report"]].reset_index(drop=True)
     given = stated["given"].reset_index(drop=True)
     truth = source["truth"]
-    if (source["task"] == str(Task.DETECTION)).all():
+    told = bool((source["task"] == str(Task.DETECTION)).all())
+    if told:
         truth = pd.Series(np.where(source["arm"] == str(Arm.TARGET), str(Meaning.INJECTED), str(Meaning.NOTHING)))
     right = (given == truth).astype(float)
-    table = stated.reset_index(drop=True).assign(right=right, stratum=source["arm"])
+    table = stated.reset_index(drop=True).assign(right=right, stratum=given if told else source["arm"])
     place = pd.Series(places(source, given))
     observers = {
-        "unedited": Foreseen(table["unedited"].to_numpy(dtype=np.float64)),
+        "unedited": Foreseen(np.nan_to_num(table["unedited"].to_numpy(dtype=np.float64), nan=0.5)),
+        "another rating": Foreseen(np.nan_to_num(table["rating"].to_numpy(dtype=np.float64), nan=0.5)),
         "place": Foreseen(_elsewhere(right, place, table["concept"])),
     }
     return judge_report_confidence(table, observers, spec, Condition.Y_WITHHELD)

@@ -12,13 +12,17 @@ import pandas as pd
 
 from firsthand.analysis import CapabilityResult, ObserverPrediction, Reading, judge
 from firsthand.analysis.affirmation import Affirmation, affirmation
+from firsthand.analysis.means import DIFFERENCE, mean_of
 from firsthand.analysis.verdict import shown
 from firsthand.auditing.injection.columns import first_site, yes_no
 from firsthand.claims.claim import AnalysisSpec
-from firsthand.studies.injection.arms import KINDS, Arm
+from firsthand.studies.injection.arms import JUDGED, KINDS, Arm
 from firsthand.studies.injection.concepts import mentions
 from firsthand.studies.injection.drafts import Task
 from firsthand.vocabulary import CONTROLS, Capability, Condition, Kind, Verdict
+
+SIGNALS = (Verdict.PRIVILEGED, Verdict.INVERTED)
+"""Verdicts that say that the report follows the injection."""
 
 SURE = 0.75
 """What an observer of Y gives for an injection where it sees one; the size does not matter, only the side."""
@@ -53,37 +57,78 @@ def judge_detection(
     """
     asked = yes_no(table)
     result = _judged(asked, spec, condition, Arm.CONTENT_FREE, visible)
-    if result.verdict is Verdict.PRIVILEGED:
+    if result.verdict in SIGNALS:
         other = _judged(asked, spec, condition, Arm.SHUFFLED, visible)
-        if other.verdict is not Verdict.PRIVILEGED:
+        if other.verdict is not result.verdict:
             words = "with the vector's numbers in another order in place of the content-free direction: "
-            reasons = (words + other.reasons[0], *other.reasons[1:], *result.reasons)
-            result = result.model_copy(update={"verdict": other.verdict, "reasons": reasons})
+            result = _instead(result, other.verdict, words + other.reasons[0], *other.reasons[1:])
+    result = in_every_order(result, asked, spec)
     if not (asked["task"] == str(Task.UNRELATED)).any():
         return Detected(result, None)
     rises = affirmation(asked, spec)
     return Detected(against_affirmation(result, rises, spec), rises)
 
 
-def against_affirmation(result: CapabilityResult, rises: Affirmation, spec: AnalysisSpec) -> CapabilityResult:
-    """Take back a positive verdict where "yes" rises as much under a question that injections have no part in."""
+def in_every_order(result: CapabilityResult, asked: pd.DataFrame, spec: AnalysisSpec) -> CapabilityResult:
+    """Take back a privileged verdict that rests on some orders of the answers only: a liking for a label gives one."""
     if result.verdict is not Verdict.PRIVILEGED:
         return result
+    here = asked[(asked["task"] == str(Task.DETECTION)) & asked["answer"].notna()]
+    for order, rows in here.groupby("order"):
+        rates = rows.groupby(["concept", "arm"])["answer"].mean().unstack("arm")
+        for arm in (str(arm) for arm in JUDGED if arm is not Arm.TARGET and str(arm) in rates):
+            lead = (rates[str(Arm.TARGET)] - rates[arm]).dropna()
+            table = pd.DataFrame({"concept": lead.index})
+            found = mean_of(lead.to_numpy(dtype=np.float64), table, spec.clusters, DIFFERENCE)
+            if found.p_above(0.0) > spec.alpha or found.value < spec.minimum_effect:
+                words = f"with the answers in the order {order} it does not tell the target from {arm}: "
+                return _instead(result, Verdict.INSUFFICIENT, words + shown("a lead of", found, spec.alpha, 0.0))
+    return result
+
+
+def against_affirmation(result: CapabilityResult, rises: Affirmation, spec: AnalysisSpec) -> CapabilityResult:
+    """Take back a verdict on a signal where the answer to a question that injections have no part in moves as much."""
+    alpha = spec.alpha
+    if result.verdict not in SIGNALS:
+        return result
+    if rises.coverage < spec.minimum_coverage:
+        words = f"the unrelated question: valid answers hold {rises.coverage:.1%} of the probability"
+        return _instead(result, Verdict.INSUFFICIENT, words)
+    odds = rises.beyond_odds
+    if result.verdict is Verdict.INVERTED:
+        if odds is None or odds.p_below(0.0) <= alpha:
+            return result
+        words = shown("the fall of the log-odds of 'injected' beyond those of an unrelated 'yes' is", odds, alpha)
+        return _instead(result, Verdict.INSUFFICIENT, words)
     if rises.headroom < rises.asked.value:
         words = (
             f"under the unrelated question 'yes' could rise by {rises.headroom:.3f} at most, less than under the "
-            f"injection question ({shown('rise', rises.asked, spec.alpha)}): the control could not have failed"
+            f"injection question ({shown('rise', rises.asked, alpha)}): the control could not have failed"
         )
-        return result.model_copy(update={"verdict": Verdict.INSUFFICIENT, "reasons": (words, *result.reasons)})
-    if rises.beyond.p_above(0.0) <= spec.alpha:
-        return result
-    words = (
-        f"{shown('the rise of yes beyond an unrelated question is', rises.beyond, spec.alpha, 0.0)}; under that "
-        f"question alone {shown('it is', rises.unrelated, spec.alpha, 0.0)}"
-    )
-    affirmative = rises.unrelated.p_above(0.0) <= spec.alpha
-    verdict = Verdict.ANOMALY_ONLY if affirmative else Verdict.INSUFFICIENT
-    return result.model_copy(update={"verdict": verdict, "reasons": (words, *result.reasons)})
+        return _instead(result, Verdict.INSUFFICIENT, words)
+    beyond = rises.beyond
+    if beyond.p_above(0.0) > alpha or beyond.value < spec.minimum_effect:
+        words = (
+            f"{shown('the rise of yes beyond an unrelated question is', beyond, alpha, 0.0)}; under that question "
+            f"alone {shown('it is', rises.unrelated, alpha, 0.0)}"
+        )
+        affirmative = rises.unrelated.p_above(0.0) <= alpha
+        return _instead(result, Verdict.ANOMALY_ONLY if affirmative else Verdict.INSUFFICIENT, words)
+    if odds is not None and rises.unrelated_odds is not None and odds.p_above(0.0) > alpha:
+        words = (
+            f"{shown('the log-odds of yes rise beyond those of an unrelated question by', odds, alpha, 0.0)} nats; "
+            f"under that question alone {shown('by', rises.unrelated_odds, alpha, 0.0)}"
+        )
+        affirmative = rises.unrelated_odds.p_above(0.0) <= alpha
+        return _instead(result, Verdict.ANOMALY_ONLY if affirmative else Verdict.INSUFFICIENT, words)
+    if rises.beyond_worst.p_above(0.0) > alpha:
+        words = "the rise of yes beyond an unrelated question hangs on its invalid answers: counted against it, "
+        return _instead(result, Verdict.INSUFFICIENT, words + shown("it is", rises.beyond_worst, alpha, 0.0))
+    return result
+
+
+def _instead(result: CapabilityResult, verdict: Verdict, *reasons: str) -> CapabilityResult:
+    return result.model_copy(update={"verdict": verdict, "reasons": (*reasons, *result.reasons)})
 
 
 def _judged(

@@ -1,7 +1,8 @@
 """The judgement of naming and reconstruction.
 
 What is named or ranks high when any word is asked for was promoted by the injection, not reported: those arms, the
-untold one above all, must be beaten, as must a direction without content and no injection at all.
+untold one above all, must be beaten, as must a direction without content and no injection at all. A word that is named
+only where a concept is asked for, and ranks as high where none is, was promoted too.
 """
 
 import numpy as np
@@ -12,7 +13,7 @@ from firsthand.analysis.score import Guessed, judge_score
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.studies.injection.arms import Arm
 from firsthand.studies.injection.drafts import Task
-from firsthand.vocabulary import Capability, Condition
+from firsthand.vocabulary import Capability, Condition, Verdict
 
 HELD = (Arm.CLEAN, Arm.CONTENT_FREE, Arm.SHUFFLED)
 
@@ -23,7 +24,7 @@ def arms_of(table: pd.DataFrame, score: str) -> pd.DataFrame:
     plain = (table["task"] == str(Task.NO_QUESTION)) & (table["arm"] == str(Arm.TARGET))
     here = table[asked | plain].reset_index(drop=True)
     other = here["task"] == str(Task.NO_QUESTION)
-    valid = here["said"].str.strip().astype(bool) if score == "named" else pd.Series(True, index=here.index)
+    valid = here["named"].notna() if score == "named" else pd.Series(True, index=here.index)
     return here.assign(
         arm=np.where(other, "no question, " + here["detail"].astype(str), here["arm"]),
         score=np.where(valid, here[score].astype(float), np.nan),
@@ -48,4 +49,10 @@ def judge_naming(table: pd.DataFrame, score: str, wired: pd.Series, spec: Analys
     readers = {"wire": ("site", target["concept"].map(wired).to_numpy(dtype=np.float64))}
     observers = {"unedited": Guessed(target["text"].map(clean).to_numpy(dtype=np.float64))}
     arms = tuple(sorted(set(here["arm"]) - {str(Arm.TARGET)}))
-    return judge_score(capability, Condition.Y_WITHHELD, here, chance, observers, readers, spec, arms)
+    result = judge_score(capability, Condition.Y_WITHHELD, here, chance, observers, readers, spec, arms)
+    if score == "named" and result.verdict is Verdict.PRIVILEGED:
+        ranked = judge_naming(table, "percentile", wired, spec)
+        if ranked.verdict is not Verdict.PRIVILEGED:
+            words = f"its rank among the concepts is {ranked.verdict}: {ranked.reasons[0]}"
+            return result.model_copy(update={"verdict": Verdict.INSUFFICIENT, "reasons": (words, *result.reasons)})
+    return result

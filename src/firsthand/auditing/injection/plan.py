@@ -177,7 +177,10 @@ def trace_trials(bench: InjectionBench, step: Step, picks: Picks) -> tuple[list[
 
 
 def transfer_trials(bench: InjectionBench, concept: str, name: str, pick: Pick) -> tuple[list[Trial], Cell]:
-    """The two-answer question with one thing changed, clean and target; ``training`` changes nothing."""
+    """The two-answer question with one thing changed, clean and target; ``training`` changes nothing.
+
+    The probe reads the same layer throughout, that of the chosen cell.
+    """
     cell, setting, at = pick.cell, pick.setting, bench.layers.index(pick.cell.layer)
     shift = {"layer-below": max(at - 1, 0), "layer-above": min(at + 1, len(bench.layers) - 1)}
     there = Cell(bench.layers[shift.get(name, at)], cell.dose * {"half-dose": 0.5, "double-dose": 2.0}.get(name, 1.0))
@@ -192,7 +195,7 @@ def transfer_trials(bench: InjectionBench, concept: str, name: str, pick: Pick) 
     made = detection.trials(
         bench, concept, [there], setting, detection.PRIMARY, ask_unrelated=False, read=True, skip_voices=voices
     )
-    return made, there
+    return made, pick.cell
 
 
 def confided_trials(bench: InjectionBench, step: Step, picks: Picks) -> list[Trial]:

@@ -1,8 +1,9 @@
 """Choosing layer, dose and framing, on concepts that are not judged; and what choosing would have flattered.
 
-Cells are compared by how consistently the injection moves the report on one and the same prompt, in whatever direction:
-the share of prompts on which the right answer's log-odds are higher with the injection than without. A signed choice
-would prefer cells that merely push towards one answer.
+Cells are compared by how far the injection moves the right answer's log-odds on one and the same prompt, in whatever
+direction, beyond what concepts differ by: the end nearer to zero of the interval of its mean. A signed choice would
+prefer cells that merely push towards one answer; a choice by how often it moves them would prefer the faintest dose.
+Cells in which answers are mostly invalid, or in which the output hardly changed, are not chosen while there are others.
 """
 
 from collections.abc import Mapping
@@ -16,11 +17,14 @@ from firsthand.auditing.injection.columns import POSITIVE, contrast, yes_no
 from firsthand.auditing.injection.plan import TARGETS
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.report.document import Cell as ShownCell
+from firsthand.report.formats import Unit
 from firsthand.report.injection_document import Grid, GridRow, Selection
 from firsthand.studies.cells import Cell
 from firsthand.studies.injection.drafts import Task
 
-SCORE = "share of prompts on which the injection raises the right answer"
+SCORE = "mean rise of the right answer's log-odds, in nats"
+LEAST_CHANGE = 1e-4
+"""Least mean KL divergence from the clean distribution, in nats, of a cell that may be chosen."""
 RISES = {
     "detection": "rise of 'injected'",
     "localisation": "rise of the right sentence",
@@ -49,11 +53,13 @@ def grid(table: pd.DataFrame, setting: str, kind: str, spec: AnalysisSpec) -> Gr
         if unrelated is not None:
             cell = (unrelated["layer"] == layer) & (unrelated["dose"] == dose)
             rises = affirmation(unrelated[cell | (unrelated["layer"] < 0)], spec).unrelated.estimate(spec.alpha)
+        moved = (here["contrast"] - here["before"]).to_numpy(dtype=np.float64)
+        reach = float(np.nanmax(np.abs(moved), initial=1e-9))
         rows.append(
             GridRow(
                 layer=layer,
                 dose=dose,
-                score=mean_of(_higher(here), here, spec.clusters).estimate(spec.alpha),
+                score=mean_of(moved, here, spec.clusters, (-reach, reach)).estimate(spec.alpha, 0.0),
                 rise=mean_of(_rise(here), here, spec.clusters, DIFFERENCE).estimate(spec.alpha),
                 unrelated=rises,
                 mean_kl=float(here["impact_kl"].mean()),
@@ -61,13 +67,21 @@ def grid(table: pd.DataFrame, setting: str, kind: str, spec: AnalysisSpec) -> Gr
                 coverage=float(here["coverage"].mean()),
             )
         )
-    return Grid(setting=setting, score_name=SCORE, rise_name=RISES[kind], rows=tuple(rows))
+    return Grid(
+        setting=setting,
+        score_name=SCORE,
+        rise_name=RISES[kind],
+        rows=tuple(rows),
+        score_unit=Unit.NUMBER,
+        score_chance=0.0,
+    )
 
 
-def choose(grids: Mapping[str, Grid]) -> Selection:
-    """The cell and setting whose score is furthest from one half; of equals the weaker dose, then the lower layer."""
+def choose(grids: Mapping[str, Grid], spec: AnalysisSpec) -> Selection:
+    """The cell and setting whose score is surely furthest from zero; of equals that with the larger score."""
     every = [(name, row) for name, found in grids.items() for row in found.rows]
-    setting, best = max(every, key=lambda item: (abs(item[1].score.value - 0.5), -item[1].dose, -item[1].layer))
+    able = [item for item in every if item[1].coverage >= spec.minimum_coverage and item[1].mean_kl >= LEAST_CHANGE]
+    setting, best = max(able or every, key=lambda item: (_surely(item[1]), abs(item[1].score.value), -item[1].layer))
     naive_setting, naive = max(every, key=lambda item: np.nan_to_num(item[1].rise.value, nan=-1.0))
     return Selection(
         grids=tuple(grids.values()),
@@ -76,7 +90,13 @@ def choose(grids: Mapping[str, Grid]) -> Selection:
         naive=naive.rise,
         naive_cell=ShownCell(layer=naive.layer, dose=naive.dose),
         naive_setting=naive_setting,
+        found=best.rise,
     )
+
+
+def _surely(row: GridRow) -> float:
+    """How far the score is from zero at the nearer end of its interval; negative where the interval holds zero."""
+    return max(row.score.low, -row.score.high)
 
 
 def chosen_cell(selection: Selection) -> Cell:

@@ -20,10 +20,9 @@ LABELS: Final[Mapping[str, str]] = {
     "target": "concept vector",
     "sham": "sham edit",
     "push": "text that pushes",
-    "content_free": "direction without content, equal impact",
+    "content_free": "direction without content",
     "shuffled": "vector's numbers shuffled",
     "swap": "stream of a conversation about another concept",
-    "same": "both copies alike",
     "against": "concept vector against a text",
 }
 """Arms in a few words."""
@@ -99,7 +98,7 @@ def by_concept(table: pd.DataFrame, positive: Sequence[str] | None, title: str, 
     right = here["answer"].isin(positive) if positive is not None else here["answer"] == here["truth"]
     marks = []
     for concept, rows in here.groupby("concept", sort=False):
-        values: FloatArray = right[rows.index].to_numpy().astype(np.float64)
+        values: FloatArray = np.where(rows["answer"].isna(), np.nan, right[rows.index].to_numpy().astype(np.float64))
         estimate = mean_of(values, rows, ("trial_id",)).estimate(spec.alpha)
         marks.append(Mark(label=str(concept), estimate=estimate))
     marks.sort(key=lambda mark: -mark.estimate.value)

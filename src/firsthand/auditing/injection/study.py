@@ -118,7 +118,7 @@ def selections(bench: InjectionBench, tried: Tables) -> dict[str, Selection]:
         options, _, framing = rest.partition("-") if kind == "detection" else ("", "", rest)
         question = f"{kind}-{options}" if options else kind
         grids.setdefault(question, {})[framing or "instruction"] = grid(table, framing or "instruction", kind, spec)
-    return {question: choose(of) for question, of in grids.items()}  # type: ignore[arg-type]
+    return {question: choose(of, bench.claim.analysis) for question, of in grids.items()}  # type: ignore[arg-type]
 
 
 def picks_of(chosen: Mapping[str, Selection]) -> Picks:

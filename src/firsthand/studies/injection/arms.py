@@ -12,7 +12,6 @@ content_free    impact_control   a direction without content is added, at the do
 shuffled        (no kind)        the vector's numbers in another order, at the target's dose
 swap            (no kind)        the stream is replaced by what it is, at the same tokens, in a conversation that pushes
                                  towards another concept: an internal change that stays among natural states
-same            (no kind)        strength only: both copies get the same dose
 against         (no kind)        identification only: the target, in a conversation that pushes towards another concept
 ==============  ===============  ====================================================================================
 """
@@ -44,7 +43,6 @@ class Arm(StrEnum):
     CONTENT_FREE = "content_free"
     SHUFFLED = "shuffled"
     SWAP = "swap"
-    SAME = "same"
     AGAINST = "against"
 
 
@@ -56,6 +54,9 @@ KINDS: Final[Mapping[Arm, Kind]] = {
     Arm.CONTENT_FREE: Kind.IMPACT_CONTROL,
 }
 """The trial kind of each arm that the specificity margin is taken over."""
+
+LEAST_IMPACT: Final = 1e-5
+"""Least KL divergence, in nats, that counts as an impact at all: below it a matched control has nothing to match."""
 
 JUDGED: Final = (*KINDS, Arm.SHUFFLED)
 """Arms that a verdict on detection rests on."""
@@ -166,7 +167,7 @@ def matched_strength(
     )
     tolerance = bench.claim.analysis.impact_tolerance
     found = match_directions(bench.anatomy, Row(prompt.tokens), free, target, tolerance=tolerance)
-    return float(found.dose[0]), bool(found.matched[0])
+    return float(found.dose[0]), bool(found.matched[0]) and float(found.impact[0]) >= LEAST_IMPACT
 
 
 def _norm(bench: InjectionBench, concept: str, cell: Cell) -> float:

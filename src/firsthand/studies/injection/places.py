@@ -9,6 +9,7 @@ from numpy.random import Generator
 from firsthand.errors import ElicitationError
 from firsthand.studies.injection.drafts import Draft, Task
 from firsthand.studies.injection.texts_places import (
+    CONFIDENCE_CONTROL,
     CONFIDENCE_STEM,
     CONFIDENCE_TEXTS,
     PLACE_CONTROLS,
@@ -21,6 +22,8 @@ from firsthand.studies.injection.wordings import Framing, LabelStyle, fill, labe
 
 STEM: Final = "I choose sentence ("
 """How answers about sentences begin. Chosen by coverage; see ``docs/injection-prompts.md``."""
+CONTROL: Final = "control"
+"""Name of the rating that asks nothing about being right."""
 COPIES: Final = ("first", "second")
 """Meanings of the answers about strength."""
 
@@ -104,17 +107,18 @@ def confidence(report: Draft, answer: int, ask: str = "chance") -> Draft:
     Args:
         report: A draft with labelled answers.
         answer: The number of the answer that was given.
-        ask: A key of :data:`CONFIDENCE_TEXTS`.
+        ask: A key of :data:`CONFIDENCE_TEXTS`, or ``control`` for another rating of the same answer.
 
     Raises:
         ElicitationError: If the report has no such answer, or there is no such question.
     """
     if not 0 <= answer < len(report.labels):
         raise ElicitationError(f"The report has no answer {answer}.", "Ask for confidence in an answer that was read.")
-    if ask not in CONFIDENCE_TEXTS:
-        raise ElicitationError(f"There is no question {ask!r}.", f"Choose one of {', '.join(CONFIDENCE_TEXTS)}.")
+    texts = {**CONFIDENCE_TEXTS, CONTROL: CONFIDENCE_CONTROL}
+    if ask not in texts:
+        raise ElicitationError(f"There is no question {ask!r}.", f"Choose one of {', '.join(texts)}.")
     ranges = [f"({i}) {10 * i} to {10 * i + (9 if i < 9 else 10)} percent" for i in range(10)]
-    question = fill(CONFIDENCE_TEXTS[ask], {"options": "\n".join(ranges)})
+    question = fill(texts[ask], {"options": "\n".join(ranges)})
     return replace(
         report,
         task=Task.CONFIDENCE,

@@ -89,6 +89,7 @@ STRENGTH_TEXTS: Final[tuple[StrengthText, ...]] = (
 )
 
 STRENGTH_CONTROLS: Final[dict[str, str]] = {
+    "salient": "Which copy stands out more, {one} or {other}?",
     "clearer": "Which copy is easier to read, {one} or {other}?",
     "any": "Which copy would you keep if you had to keep one, {one} or {other}?",
 }
@@ -100,5 +101,9 @@ CONFIDENCE_TEXTS: Final[dict[str, str]] = {
     "bet": "Out of 100 answers like this one, how many would be right? State the number of the range.\n{options}",
 }
 """Questions about the answer just given; ``{options}`` are the ten ranges of ten percent."""
+CONFIDENCE_CONTROL: Final = (
+    "How pleasant does this answer sound? Reply with the number of the range that fits, out of a hundred.\n{options}"
+)
+"""The same ranges, and nothing about being right: an injection that raises any rating raises this one."""
 CONFIDENCE_STEM: Final = "The range is ("
 """How the answer begins; see ``docs/injection-prompts.md`` for the coverage."""

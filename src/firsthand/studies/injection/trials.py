@@ -50,7 +50,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "reports": (
         *("answer", "surface", "logprobs", "coverage", "entropy"),
         *("said", "named", "percentile", "rank"),
-        *("report", "given", "confidence", "unedited"),
+        *("report", "given", "confidence", "rating", "unedited"),
     ),
     "readings": ("site", "added", "residual"),
 }

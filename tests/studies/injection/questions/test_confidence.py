@@ -10,9 +10,10 @@ from firsthand.engine import Row, run
 from firsthand.studies.cells import Cell
 from firsthand.studies.injection.arms import Arm
 from firsthand.studies.injection.bench import InjectionBench
+from firsthand.studies.injection.places import CONTROL
 from firsthand.studies.injection.questions import confidence, detection, strength
 from firsthand.studies.injection.questions.base import Setting
-from firsthand.studies.injection.trials import Trial
+from firsthand.studies.injection.trials import Trial, run_trials
 
 CELL = Cell(1, 1.0)
 
@@ -29,14 +30,27 @@ def given(reports: list[Trial]) -> list[str | None]:
     return [None if i == 1 else reports[i].prompt.meanings[i % 2] for i in range(len(reports))]
 
 
+def heard(bench: InjectionBench, trials: list[Trial]) -> pd.DataFrame:
+    """The trials as they are run, all of them valid: a random model's likeliest token is hardly ever a digit."""
+    found = run_trials(bench, trials)
+    return found.assign(answer=found["order"].str.split("|").str[0])
+
+
+@pytest.fixture
+def valid(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confidence, "run_trials", heard)
+
+
 @pytest.fixture(scope="module")
 def table(injection_bench: InjectionBench, reports: list[Trial], given: list[str | None]) -> pd.DataFrame:
-    return confidence.table(injection_bench, "sea", reports, given)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(confidence, "run_trials", heard)
+        return confidence.table(injection_bench, "sea", reports, given)
 
 
-def asked(bench: InjectionBench, report: Trial, answer: str) -> tuple[int, ...]:
+def asked(bench: InjectionBench, report: Trial, answer: str, ask: str = "") -> tuple[int, ...]:
     """The tokens of the question about an answer, from the report's own text and what it said."""
-    ask = confidence.ASKS[bench.concepts.index("sea") % len(confidence.ASKS)]
+    ask = ask or confidence.ASKS[bench.concepts.index("sea") % len(confidence.ASKS)]
     draft = report.prompt.draft
     return bench.prompt(confidence.confidence(draft, draft.meanings.index(answer), ask)).tokens
 
@@ -53,9 +67,9 @@ def stated(bench: InjectionBench, row: Row) -> float:
 def test_every_valid_report_is_asked_about_and_no_other(
     reports: list[Trial], given: list[str | None], table: pd.DataFrame
 ) -> None:
-    valid = [(r.trial_id, a) for r, a in zip(reports, given, strict=True) if a is not None]
-    assert list(zip(table["report"], table["given"], strict=True)) == valid
-    assert len(valid) == len(reports) - 1
+    known = [(r.trial_id, a) for r, a in zip(reports, given, strict=True) if a is not None]
+    assert list(zip(table["report"], table["given"], strict=True)) == known
+    assert len(known) == len(reports) - 1
     assert set(table["task"]) == {"confidence"}
     assert table["trial_id"].is_unique
 
@@ -82,6 +96,8 @@ def test_confidence_is_stated_under_the_injection_and_the_unedited_models_withou
         tokens = asked(bench, report, row["given"])
         assert row["confidence"] == pytest.approx(stated(bench, Row(tokens, report.edits)), abs=1e-4)
         assert row["unedited"] == pytest.approx(stated(bench, Row(tokens)), abs=1e-4)
+        other = asked(bench, report, row["given"], CONTROL)
+        assert row["rating"] == pytest.approx(stated(bench, Row(other, report.edits)), abs=1e-4)
         if report.arm is Arm.CLEAN:
             assert row["confidence"] == pytest.approx(row["unedited"], abs=1e-9)
         else:
@@ -89,6 +105,7 @@ def test_confidence_is_stated_under_the_injection_and_the_unedited_models_withou
     assert table["confidence"].between(0.045, 0.95).all()
 
 
+@pytest.mark.usefixtures("valid")
 def test_reports_with_several_marked_texts_keep_all_their_edits(bench: InjectionBench) -> None:
     report = next(t for t in strength.trials(bench, "sea", [CELL]) if t.arm is Arm.TARGET)
     (row,) = confidence.table(bench, "sea", [report], ["first"]).to_dict("records")
@@ -102,6 +119,12 @@ def test_questions_rotate_over_concepts(bench: InjectionBench, reports: list[Tri
         one = replace(reports[0], concept=concept)
         details.append(confidence.table(bench, concept, [one], ["nothing"])["detail"].iloc[0])
     assert details == [f"detection: {ask}" for ask in confidence.ASKS]
+
+
+def test_a_confidence_whose_likeliest_token_is_no_digit_is_invalid(bench: InjectionBench, reports: list[Trial]) -> None:
+    found = confidence.table(bench, "sea", reports[:1], ["nothing"])
+    assert found["answer"].isna().all()
+    assert found[["confidence", "rating", "unedited"]].isna().all(axis=None)
 
 
 def test_where_no_report_was_valid_nothing_is_asked(bench: InjectionBench, reports: list[Trial]) -> None:

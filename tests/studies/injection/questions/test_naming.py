@@ -96,13 +96,13 @@ def test_ties_among_concepts_count_half_and_a_rank_begins_at_one() -> None:
     assert naming._ranks(logprobs, {"a": [3, 4], "b": [1]}, "a")[0] == pytest.approx(0.5)
 
 
-def test_an_answer_names_the_concept_if_it_holds_a_form_of_it(
+def test_an_answer_names_the_concept_if_it_says_that_this_is_it(
     bench: InjectionBench, made: list[Trial], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = ["Sushi", "no sushi", "rice", ""]
+    texts = ["Sushi", "sushi.", "rice", ""]
     monkeypatch.setattr(naming, "written", lambda _bench, trials: texts[: len(trials)])
     found = naming.table(bench, "sushi", made[:4])
-    assert found["named"].tolist() == [1.0, 1.0, 0.0, 0.0]
+    np.testing.assert_array_equal(found["named"], [1.0, 1.0, 0.0, np.nan])
     assert found["said"].tolist() == texts
 
 

@@ -3,7 +3,6 @@
 from collections import Counter
 
 import pytest
-import torch
 
 from firsthand.studies.cells import Cell
 from firsthand.studies.injection.arms import Arm
@@ -14,7 +13,7 @@ from firsthand.studies.injection.texts_places import STRENGTH_CONTROLS
 from firsthand.studies.injection.trials import Trial
 
 CELL = Cell(1, 1.0)
-EDITED = (Arm.TARGET, Arm.SHAM, Arm.CONTENT_FREE, Arm.SHUFFLED, Arm.SAME)
+EDITED = (Arm.TARGET, Arm.SHAM, Arm.CONTENT_FREE, Arm.SHUFFLED)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +42,7 @@ def test_the_labels_stand_for_the_copies_in_the_order_of_the_text(made: list[Tri
 
 
 def test_both_assignments_and_both_orders_of_mention_occur_equally_often(made: list[Trial]) -> None:
-    for arm in EDITED[:-1]:
+    for arm in EDITED:
         real = [t for t in made if t.arm is arm and t.prompt.draft.task == "strength"]
         assert Counter((t.prompt.meanings, t.truth) for t in real) == dict.fromkeys(
             [(order, copy) for order in (COPIES, COPIES[::-1]) for copy in COPIES], 1
@@ -59,15 +58,6 @@ def test_both_assignments_stand_on_identical_text(made: list[Trial]) -> None:
         for trial in here:
             truths.setdefault(trial.prompt.tokens, set()).add(trial.truth)
         assert all(found == set(COPIES) for found in truths.values())
-
-
-def test_where_both_copies_get_the_same_dose_no_answer_is_right(bench: InjectionBench, made: list[Trial]) -> None:
-    same = [t for t in made if t.arm is Arm.SAME]
-    assert {t.truth for t in same} == {""}
-    for trial in same:
-        assert [edit.strength for edit in trial.edits] == [bench.strength(CELL)] * 2
-        for edit in trial.edits:
-            torch.testing.assert_close(edit.vector_H, bench.vector("sea", 1))
 
 
 def test_control_questions_keep_copies_labels_and_order(made: list[Trial]) -> None:

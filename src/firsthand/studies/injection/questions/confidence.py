@@ -1,7 +1,8 @@
 """How likely is the report to be right? Asked in the same conversation, under the same injection.
 
-An observer of the same kind is the model without the injection, asked about the same answer: what it says rests on the
-conversation alone.
+Two rivals of the same kind. The model without the injection, asked about the same answer: what it says rests on the
+conversation alone. And another rating of the same answer under the same injection: one that raises any rating is not a
+confidence. A confidence whose likeliest token is no digit is invalid.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ import pandas as pd
 
 from firsthand.studies.injection.arms import Arm
 from firsthand.studies.injection.bench import InjectionBench
-from firsthand.studies.injection.places import confidence
+from firsthand.studies.injection.places import CONTROL, confidence
 from firsthand.studies.injection.texts_places import CONFIDENCE_TEXTS
 from firsthand.studies.injection.trials import Trial, run_trials
 
@@ -31,31 +32,39 @@ def table(bench: InjectionBench, concept: str, trials: Sequence[Trial], answers:
 
     Returns:
         The columns of :func:`~firsthand.studies.injection.trials.run_trials`, and ``report`` (the trial's
-        ``trial_id``), ``given`` (its answer), ``confidence`` (mean of the stated ranges, weighted by their probability)
-        and ``unedited`` (the same without the injection).
+        ``trial_id``), ``given`` (its answer), ``confidence`` (mean of the stated ranges, weighted by their probability;
+        NaN if it is invalid), ``rating`` (the same of the other rating) and ``unedited`` (the confidence without the
+        injection).
     """
     ask = ASKS[bench.concepts.index(concept) % len(ASKS)]
-    asked: list[Trial] = []
     reports = [(trial, answer) for trial, answer in zip(trials, answers, strict=True) if answer is not None]
-    for trial, answer in reports:
-        draft = trial.prompt.draft
-        prompt = bench.prompt(confidence(draft, draft.meanings.index(answer), ask))
-        name = f"{trial.trial_id}: {answer}"
-        asked.append(replace(trial, prompt=prompt, sensors=(), probed=False, name=name))
-    known = {trial.prompt.tokens for trial in asked if not trial.edits}
-    plain = {t.prompt.tokens: t for t in asked if t.prompt.tokens not in known}
-    without = [replace(t, arm=Arm.CLEAN, edits=(), cell=None, truth="", matched=None) for t in plain.values()]
-    if not asked:
+    if not reports:
         return pd.DataFrame({"trial_id": [], "text": [], "concept": []}, dtype=object)
-    found = run_trials(bench, [*asked, *without])
-    stated = [_mean(order, values) for order, values in zip(found["order"], found["logprobs"], strict=True)]
-    unedited = {t.prompt.tokens: s for t, s in zip([*asked, *without], stated, strict=True) if not t.edits}
-    return found[: len(asked)].assign(
+    asked, other = ([_asked(bench, trial, answer, how) for trial, answer in reports] for how in (ask, CONTROL))
+    known = {trial.prompt.tokens for trial in (*asked, *other) if not trial.edits}
+    plain = {t.prompt.tokens: t for t in (*asked, *other) if t.prompt.tokens not in known}
+    without = [replace(t, arm=Arm.CLEAN, edits=(), cell=None, truth="", matched=None) for t in plain.values()]
+    every = [*asked, *other, *without]
+    found = run_trials(bench, every)
+    stated = [
+        _mean(order, values) if isinstance(answer, str) else np.nan
+        for order, values, answer in zip(found["order"], found["logprobs"], found["answer"], strict=True)
+    ]
+    unedited = {t.prompt.tokens: s for t, s in zip(every, stated, strict=True) if not t.edits}
+    count = len(asked)
+    return found[:count].assign(
         report=[trial.trial_id for trial, _ in reports],
         given=[answer for _, answer in reports],
-        confidence=stated[: len(asked)],
+        confidence=stated[:count],
+        rating=stated[count : 2 * count],
         unedited=[unedited[trial.prompt.tokens] for trial in asked],
     )
+
+
+def _asked(bench: InjectionBench, trial: Trial, answer: str, how: str) -> Trial:
+    draft = trial.prompt.draft
+    prompt = bench.prompt(confidence(draft, draft.meanings.index(answer), how))
+    return replace(trial, prompt=prompt, sensors=(), probed=False, name=f"{trial.trial_id}: {answer}, {how}")
 
 
 def _mean(order: str, logprobs: Sequence[float]) -> float:

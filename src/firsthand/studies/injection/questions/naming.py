@@ -19,8 +19,8 @@ from firsthand.engine.sampling import Sampling
 from firsthand.studies.cells import Cell
 from firsthand.studies.injection.arms import JUDGED, Arm, matched_strength
 from firsthand.studies.injection.bench import InjectionBench
-from firsthand.studies.injection.concepts import mentions
 from firsthand.studies.injection.drafts import Draft, naming, no_question
+from firsthand.studies.injection.free_text import answers_with, hear_naming
 from firsthand.studies.injection.prompts import naming_tokens
 from firsthand.studies.injection.questions import identification
 from firsthand.studies.injection.questions.base import Fits, Setting
@@ -69,11 +69,12 @@ def table(bench: InjectionBench, concept: str, made: Sequence[Trial]) -> pd.Data
 
     Returns:
         The columns of :func:`~firsthand.studies.injection.trials.described`, ``said`` (the text), ``named`` (whether
-        the concept is in it), ``percentile`` (share of the other concepts of its part that the concept's first token
-        is likelier than, ties half) and ``rank`` (of that token among all, from 1).
+        it says that this is the concept, by rule; NaN if it says nothing that could be judged), ``percentile`` (share
+        of the other concepts of its part that the concept's first token is likelier than, ties half) and ``rank`` (of
+        that token among all, from 1).
     """
     texts = written(bench, made)
-    named = [float(mentions(text, concept)) for text in texts]
+    named = answers_with(hear_naming, texts, [concept] * len(texts)).table["named"].to_numpy()
     return _read(bench, concept, made).assign(said=texts, named=named)
 
 

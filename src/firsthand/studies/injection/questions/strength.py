@@ -38,7 +38,7 @@ def trials(
     """
     text = STRENGTH_TEXTS[bench.concepts.index(concept) % len(STRENGTH_TEXTS)]
     (sentence,) = draw_sentences(1, stream("injection", bench.claim.seed, "copies", concept))
-    arms = (Arm.TARGET, Arm.SHAM, Arm.CONTENT_FREE, Arm.SHUFFLED, Arm.SAME) if full else (Arm.TARGET,)
+    arms = (Arm.TARGET, Arm.SHAM, Arm.CONTENT_FREE, Arm.SHUFFLED) if full else (Arm.TARGET,)
     made: list[Trial] = []
     for mentioned in (0, 1):
         made += _of_draft(bench, concept, cells, strength(text, sentence, mentioned), arms, read)
@@ -59,14 +59,13 @@ def _of_draft(
         for arm in arms:
             for stronger in (0, 1):
                 edits = _both(bench, arm, cell, concept, prompt, stronger)
-                truth = "" if arm is Arm.SAME else COPIES[stronger]
                 name = f"{draft.detail} more on {stronger}"
-                yield replace(clean, arm=arm, edits=edits, cell=cell, truth=truth, name=name)
+                yield replace(clean, arm=arm, edits=edits, cell=cell, truth=COPIES[stronger], name=name)
 
 
 def _both(bench: InjectionBench, arm: Arm, cell: Cell, concept: str, prompt: Prompt, stronger: int) -> tuple[Edit, ...]:
     found: tuple[Edit, ...] = ()
     for copy, span in enumerate(prompt.spans):
-        share = 1.0 if copy == stronger or arm is Arm.SAME else WEAKER
+        share = 1.0 if copy == stronger else WEAKER
         found += edit(arm, bench, cell, concept, prompt, span, strength=share * bench.strength(cell))
     return found
