@@ -35,6 +35,7 @@ class Affirmation:
         unrelated_odds: The same under the unrelated question.
         beyond_odds: The first minus the second.
         beyond_worst: ``beyond`` with invalid answers counted against it.
+        unrelated_worst: ``unrelated`` with them counted so.
         coverage: Least mean mass on valid answers of the unrelated question, with and without the injection.
         headroom: How far "yes" could rise under the unrelated question at all: the rate of "no" there without one.
     """
@@ -44,6 +45,7 @@ class Affirmation:
     beyond: Measured
     headroom: float
     beyond_worst: Measured
+    unrelated_worst: Measured
     asked_odds: Measured | None = None
     unrelated_odds: Measured | None = None
     beyond_odds: Measured | None = None
@@ -68,7 +70,7 @@ def affirmation(table: pd.DataFrame, spec: AnalysisSpec, seed: int = 0) -> Affir
     other = (table["task"] == "unrelated").to_numpy()
     target = (table["arm"] == "target").to_numpy()
     worst = np.where(np.isnan(answer) & other, target.astype(np.float64), answer)
-    rates = _rates(table, answer, spec, seed)
+    rates, at_worst = (_rates(table, given, spec, seed) for given in (answer, worst))
     shifts = _shifts(table, spec, seed)
     heard = answer[other & ~target]
     return Affirmation(
@@ -76,7 +78,8 @@ def affirmation(table: pd.DataFrame, spec: AnalysisSpec, seed: int = 0) -> Affir
         unrelated=rates["unrelated"],
         beyond=rates["beyond"],
         headroom=float(1.0 - np.nanmean(heard)) if np.isfinite(heard).any() else 0.0,
-        beyond_worst=_rates(table, worst, spec, seed)["beyond"],
+        beyond_worst=at_worst["beyond"],
+        unrelated_worst=at_worst["unrelated"],
         asked_odds=shifts.get("detection"),
         unrelated_odds=shifts.get("unrelated"),
         beyond_odds=shifts.get("beyond"),

@@ -101,6 +101,11 @@ class InjectionClaim(_Part):
             if values is not None and not values:
                 raise ValueError(f"{field} must hold at least one value")
             _refuse_repeats(field, values or ())
+        odd = [concept for concept in self.concepts if not concept.strip() or set("{}") & set(concept)]
+        if odd:
+            raise ValueError(f"concepts holds {odd[0]!r}: write plain words, without braces")
+        if any(push.count("{concept}") < 1 for push in self.pushes or ()):
+            raise ValueError("every text of pushes must hold {concept}")
         folded = [concept.casefold() for concept in self.concepts]
         _refuse_repeats("concepts", folded)
         if set(self.analysis.clusters) != {"concept"}:
@@ -108,4 +113,7 @@ class InjectionClaim(_Part):
         needed = {Question.CONFIDENCE, Question.TRANSFER, Question.LIFTED, Question.OPEN} & set(self.questions)
         if needed and Question.DETECTION not in self.questions:
             raise ValueError(f"the questions {', '.join(sorted(needed))} need detection, whose cell they use")
+        two = needed - {Question.CONFIDENCE}
+        if two and 2 not in self.options:
+            raise ValueError(f"the questions {', '.join(sorted(two))} need detection with two answers (options)")
         return self

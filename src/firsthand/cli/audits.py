@@ -136,7 +136,8 @@ def _verify_injection(folder: Path, json: Path | None) -> None:
 def study_of(folder: Path) -> str:
     """The study whose frozen claim a run folder holds; ``register`` where there is none."""
     path = folder / "claim.frozen.json"
-    claim = read_any_json(path).get("claim") if path.exists() else None
+    held = read_any_json(path) if path.exists() else None
+    claim = held.get("claim") if isinstance(held, dict) else None
     return str(claim.get("study", "register")) if isinstance(claim, dict) else "register"
 
 

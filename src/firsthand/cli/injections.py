@@ -91,6 +91,8 @@ def run_inject(
 
 def plan_inject(options: Options, size: float | None, json: Path | None, device: str | None, dtype: str) -> None:
     """Print what a study would cost, and run nothing of it."""
+    if size is not None and not 1.0 <= size < 1e15:
+        raise ClaimError(f"--size is {size:g}.", "Give a number of parameters, e.g. 8e9.")
     claim, _ = _claim(options)
     with TerminalProgress() as progress:
         progress.say(f"loading {claim.model}")

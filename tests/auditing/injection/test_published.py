@@ -86,7 +86,6 @@ def test_several_wrong_values_are_all_named(tmp_path: Path) -> None:
         read_published(written(tmp_path, HEAD, GOOD.replace("0.375", "2"), GOOD, GOOD.replace(",32", ",0")))
 
 
-@pytest.mark.xfail(strict=True, reason="blank lines are skipped before lines are counted")
 def test_blank_lines_do_not_shift_the_numbers_of_lines(tmp_path: Path) -> None:
     with pytest.raises(AnalysisError, match="line 4, rate"):
         read_published(written(tmp_path, HEAD, GOOD, "", GOOD.replace("0.375", "2")).rename(tmp_path / "b.csv"))

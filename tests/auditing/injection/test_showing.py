@@ -116,7 +116,6 @@ def test_concepts_are_shown_by_their_rate_among_valid_target_trials() -> None:
         assert [(mark.label, mark.estimate.value) for mark in picture.marks] == [("b", 1.0), ("a", 0.5), ("c", 0.0)]
 
 
-@pytest.mark.xfail(strict=True, reason="the mean of one trial is taken for unknown and drawn at one half")
 def test_a_concept_with_one_valid_trial_is_not_shown_at_one_half() -> None:
     marks = {mark.label: mark for mark in by_concept(small(), ("injected",), "t", SPEC).marks}
     assert "c" not in marks or marks["c"].estimate.value == 0.0

@@ -108,7 +108,6 @@ def test_no_two_concepts_share_an_uninjected_prompt(bench: InjectionBench) -> No
     assert {name: len(set(tokens)) for name, tokens in made.items()} == dict.fromkeys(made, 32)
 
 
-@pytest.mark.xfail(strict=True, reason="sentences to copy are drawn for each concept apart, so some concepts share one")
 def test_no_two_concepts_share_an_uninjected_prompt_about_strength(bench: InjectionBench) -> None:
     assert len({first(strength.trials(bench, concept, [])).prompt.tokens for concept in CONCEPTS}) == 32
 
@@ -232,7 +231,7 @@ def test_thirty_one_concepts_are_enough(bench: InjectionBench, tiny: LoadedModel
 
 
 def test_only_wordings_of_the_claims_framings_and_answers_are_used(tiny: LoadedModel) -> None:
-    claim = InjectionClaim(concepts=CONCEPTS, framings=("conversation",), options=(3,))
+    claim = InjectionClaim(concepts=CONCEPTS, framings=("conversation",), options=(3,), questions=("detection",))
     found = usable_wordings(tiny, claim)
     assert {(str(w.framing), len(w.meanings)) for w in found} == {("conversation", 3)}
     own = [w.model_dump(mode="json", exclude_none=True) for w in built_in()[:2]]

@@ -121,9 +121,13 @@ def against_affirmation(result: CapabilityResult, rises: Affirmation, spec: Anal
         )
         affirmative = rises.unrelated_odds.p_above(0.0) <= alpha
         return _instead(result, Verdict.ANOMALY_ONLY if affirmative else Verdict.INSUFFICIENT, words)
-    if rises.beyond_worst.p_above(0.0) > alpha:
-        words = "the rise of yes beyond an unrelated question hangs on its invalid answers: counted against it, "
-        return _instead(result, Verdict.INSUFFICIENT, words + shown("it is", rises.beyond_worst, alpha, 0.0))
+    worst = rises.unrelated_worst
+    if rises.beyond_worst.p_above(0.0) > alpha or 2.0 * worst.value > rises.asked.value:
+        words = (
+            f"{shown('the rise of yes', rises.asked, alpha)}; under an unrelated question, with invalid answers "
+            f"counted against the report, {shown('it is', worst, alpha)}: less than half of it is about injections"
+        )
+        return _instead(result, Verdict.INSUFFICIENT, words)
     return result
 
 

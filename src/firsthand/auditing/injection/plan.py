@@ -133,6 +133,8 @@ TRANSFER: Final = ("layer-below", "layer-above", "half-dose", "double-dose", "re
 def _new(bench: InjectionBench, name: str) -> bool:
     """Whether the claim's wordings hold something new of a kind."""
     of = [w for w in bench.wordings if len(w.meanings) == 2]
+    if name.startswith("layer-"):
+        return len(bench.layers) > 1
     if name == "labels":
         return {w.labels for w in of} == {"digits", "letters"}
     if name == "framing":

@@ -57,7 +57,7 @@ def read_published(path: Path) -> tuple[PublishedRate, ...]:
         AnalysisError: If it cannot be read, lacks a column, or a value does not fit; each with its line.
     """
     try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False, index_col=False)
     except (OSError, ValueError) as error:
         raise AnalysisError(f"{path} cannot be read: {error}.", "Give a CSV file.") from error
     if sorted(table.columns) != sorted(COLUMNS) or not len(table):
@@ -67,6 +67,8 @@ def read_published(path: Path) -> tuple[PublishedRate, ...]:
         )
     found, problems = [], []
     for number, row in enumerate(table.to_dict("records"), start=2):
+        if not any(row.values()):
+            continue
         try:
             found.append(PublishedRate.model_validate(row))
         except ValidationError as error:

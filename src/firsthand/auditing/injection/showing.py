@@ -99,6 +99,8 @@ def by_concept(table: pd.DataFrame, positive: Sequence[str] | None, title: str, 
     marks = []
     for concept, rows in here.groupby("concept", sort=False):
         values: FloatArray = np.where(rows["answer"].isna(), np.nan, right[rows.index].to_numpy().astype(np.float64))
+        if np.isfinite(values).sum() < 2:  # of one answer nothing can be said
+            continue
         estimate = mean_of(values, rows, ("trial_id",)).estimate(spec.alpha)
         marks.append(Mark(label=str(concept), estimate=estimate))
     marks.sort(key=lambda mark: -mark.estimate.value)

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 import torch
+from pydantic import ValidationError
 from torch import Tensor
 
 from firsthand.claims.injection import InjectionClaim, Question
@@ -27,6 +28,8 @@ from firsthand.studies.injection.wordings import LabelStyle, Meaning, Order, Wor
 from firsthand.trials.randomness import stream
 
 TWO: Order = (Meaning.INJECTED, Meaning.NOTHING)
+LEAST_SIZE = 1e-5
+"""Singular values below this share of the largest are rounding."""
 LEAST_JUDGING = 24
 """Fewer concepts to judge on could show neither an absence nor what reporters of known answer are."""
 
@@ -211,7 +214,7 @@ def usable_wordings(loaded: LoadedModel, claim: InjectionClaim) -> tuple[Wording
     Raises:
         ClaimError: If there is none.
     """
-    given = built_in() if claim.wordings is None else [Wording.model_validate(w) for w in claim.wordings]
+    given = built_in() if claim.wordings is None else _own_wordings(claim)
     able: list[Wording] = []
     problems: list[str] = []
     for wording in given:
@@ -226,6 +229,18 @@ def usable_wordings(loaded: LoadedModel, claim: InjectionClaim) -> tuple[Wording
             "Give wordings by a file.",
         )
     return tuple(able)
+
+
+def _own_wordings(claim: InjectionClaim) -> tuple[Wording, ...]:
+    try:
+        return tuple(Wording.model_validate(wording) for wording in claim.wordings or ())
+    except ValidationError as error:
+        found = error.errors()[0]
+        where = ".".join(map(str, found["loc"]))
+        raise ClaimError(
+            f"A wording of the claim does not fit: {where}: {found['msg']}.",
+            "See docs/injection-prompts.md for the fields.",
+        ) from error
 
 
 def split_concepts(claim: InjectionClaim) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -267,7 +282,14 @@ def _pairs(seed: int, count: int) -> list[tuple[int, int]]:
 def _basis(bench: InjectionBench, layer: int) -> np.ndarray:
     """An orthonormal basis of the space of all concepts' vectors, ``[hidden, concepts]``."""
     stacked = torch.stack([bench.vector(concept, layer) for concept in bench.concepts]).double().numpy()
-    return np.asarray(np.linalg.qr(stacked.T)[0])
+    left, sizes, _ = np.linalg.svd(stacked.T, full_matrices=False)
+    basis = left[:, sizes > LEAST_SIZE * sizes.max()]
+    if basis.shape[1] >= bench.anatomy.hidden_size:
+        raise ClaimError(
+            f"{len(bench.concepts)} concepts span the whole residual stream of {bench.loaded.name}.",
+            "Use fewer concepts, or a wider model: no direction without content is left.",
+        )
+    return np.asarray(basis)
 
 
 def _scales(bench: InjectionBench) -> dict[int, float]:

@@ -170,9 +170,14 @@ def _chunks(owners: Sequence[int]) -> list[Sequence[int]]:
 
 
 def report_layer(bench: InjectionBench, layer: int) -> int:
-    """Where probes read the stream at the report: two thirds up, or where the vector is added if that is higher."""
+    """Where probes read the stream at the report: two thirds up, or higher.
+
+    A vector that is added to earlier tokens reaches the last one a block later. The layer lies above the next one of
+    the grid too, so that a probe can be met with injections there.
+    """
     depth = bench.anatomy.n_layers
-    return min(max(2 * depth // 3, layer), depth - 1)
+    above = min((other for other in bench.layers if other > layer), default=layer)
+    return min(max(2 * depth // 3, above + 1), depth - 1)
 
 
 def _clean(trials: Sequence[Trial]) -> list[int]:

@@ -17,6 +17,7 @@ from firsthand.studies.injection.drafts import Draft
 from firsthand.studies.injection.places import COPIES, draw_sentences, strength, strength_control
 from firsthand.studies.injection.prompts import Prompt
 from firsthand.studies.injection.texts_places import STRENGTH_CONTROLS, STRENGTH_TEXTS
+from firsthand.studies.injection.texts_sentences import SENTENCES
 from firsthand.studies.injection.trials import Trial
 from firsthand.trials.randomness import stream
 
@@ -37,7 +38,8 @@ def trials(
         read: Whether the activations are read.
     """
     text = STRENGTH_TEXTS[bench.concepts.index(concept) % len(STRENGTH_TEXTS)]
-    (sentence,) = draw_sentences(1, stream("injection", bench.claim.seed, "copies", concept))
+    order = draw_sentences(len(SENTENCES), stream("injection", bench.claim.seed, "copies"))
+    sentence = order[bench.concepts.index(concept) % len(order)]  # another one for each concept
     arms = (Arm.TARGET, Arm.SHAM, Arm.CONTENT_FREE, Arm.SHUFFLED) if full else (Arm.TARGET,)
     made: list[Trial] = []
     for mentioned in (0, 1):
