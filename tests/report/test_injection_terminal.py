@@ -37,7 +37,8 @@ def test_scores_come_with_interval_units_and_chance(injection: InjectionDocument
 def test_the_best_of_the_grid_stands_beside_what_was_confirmed(injection: InjectionDocument) -> None:
     lines = printed(injection, width=160).splitlines()
     place = next(i for i, line in enumerate(lines) if "best of the grid, where it was found: +38.9 pts" in line)
-    assert "judged, on other concepts: +14.4 pts [+8.1, +20.7]" in lines[place + 1]
+    assert "chosen cell, where it was chosen:" in lines[place + 1]
+    assert "the same, judged on other concepts: +14.4 pts [+8.1, +20.7]" in lines[place + 2]
 
 
 def test_what_was_not_confirmed_is_said_so(injected: SimpleNamespace) -> None:

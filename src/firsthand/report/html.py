@@ -7,7 +7,7 @@ from firsthand.report import formats, views, words
 from firsthand.report.document import AuditDocument
 from firsthand.report.figures import selection_figure, selection_rows
 from firsthand.report.files import write_text
-from firsthand.report.safe_text import visible
+from firsthand.report.pages import duration, render_page
 from firsthand.vocabulary import Kind
 
 
@@ -26,28 +26,7 @@ def render_html(document: AuditDocument) -> str:
     Raises:
         ReportError: If a chart cannot be drawn.
     """
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("firsthand.report"),
-        autoescape=True,
-        finalize=_finalize,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "percent": formats.percent,
-        "estimate": formats.estimate_text,
-        "interval": formats.interval,
-        "number": formats.number,
-        "rests": lambda estimate: formats.units_text(estimate).replace(" trial", "\u00a0trial"),
-        "p": formats.p_text,
-        "count": formats.count_text,
-        "moment": lambda when: when.strftime("%Y-%m-%d %H:%M:%S %Z"),
-        "exact": lambda when: when.isoformat(timespec="microseconds"),
-    }
-    return environment.get_template("report.html.j2").render(_context(document))
+    return render_page("report.html.j2", _context(document))
 
 
 def write_html(document: AuditDocument, path: Path | str) -> Path:
@@ -66,11 +45,6 @@ def write_html(document: AuditDocument, path: Path | str) -> Path:
     return write_text(Path(path), render_html(document))
 
 
-def _finalize(value: Any) -> Any:
-    """Spell out odd characters of everything that is printed; markup that is already safe is left alone."""
-    return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
-
-
 def _context(document: AuditDocument) -> dict[str, Any]:
     selection = document.selection
     trials = views.shown_trials(document)
@@ -87,13 +61,8 @@ def _context(document: AuditDocument) -> dict[str, Any]:
         "trials": trials,
         "kinds_present": [kind for kind in Kind if kind in present],
         "max_prompt": views.MAX_PROMPT_CHARACTERS,
-        "duration": _duration((document.finished - document.started).total_seconds()),
+        "duration": duration((document.finished - document.started).total_seconds()),
         "words": words,
         "Unit": formats.Unit,
         "coverage_text": views.coverage_text,
     }
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

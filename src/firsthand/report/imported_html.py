@@ -8,8 +8,8 @@ from firsthand.report import formats
 from firsthand.report.drawings import UNITS, picture_drawing
 from firsthand.report.figures import Figure
 from firsthand.report.files import write_text
-from firsthand.report.html import _finalize
 from firsthand.report.imported_terminal import units_line, verdict_word
+from firsthand.report.pages import render_page
 from firsthand.version import __version__
 
 TONES = {"caution": "read with care", "gap": "not in the data", "result": "result"}
@@ -21,24 +21,6 @@ def render_imported(profile: ImportedProfile) -> str:
     Raises:
         ReportError: A chart cannot be drawn.
     """
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("firsthand.report"),
-        autoescape=True,
-        finalize=_finalize,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {  # what the shared macros use
-        "percent": formats.percent,
-        "estimate": formats.estimate_text,
-        "interval": formats.interval,
-        "number": formats.number,
-        "rests": formats.units_text,
-        "p": formats.p_text,
-    }
     context: dict[str, Any] = {
         "profile": profile,
         "version": __version__,
@@ -49,7 +31,7 @@ def render_imported(profile: ImportedProfile) -> str:
         "verdict_word": verdict_word,
         "p": formats.p_text,
     }
-    return environment.get_template("imported.html.j2").render(context)
+    return render_page("imported.html.j2", context)
 
 
 def write_imported_html(profile: ImportedProfile, path: Path) -> Path:

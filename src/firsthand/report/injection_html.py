@@ -5,10 +5,10 @@ from typing import Any
 
 from firsthand.report import formats, injection_words, views
 from firsthand.report.files import write_text
-from firsthand.report.html import _duration, _finalize
 from firsthand.report.injection_document import InjectionDocument
 from firsthand.report.injection_figures import published_drawings, transfer_drawings
 from firsthand.report.injection_views import cell_text, finding_views, glance, panels
+from firsthand.report.pages import duration, render_page
 
 
 def render_injection(document: InjectionDocument) -> str:
@@ -26,27 +26,7 @@ def render_injection(document: InjectionDocument) -> str:
     Raises:
         ReportError: If a chart cannot be drawn.
     """
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("firsthand.report"),
-        autoescape=True,
-        finalize=_finalize,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "percent": formats.percent,
-        "estimate": formats.estimate_text,
-        "interval": formats.interval,
-        "number": formats.number,
-        "rests": lambda estimate: formats.units_text(estimate).replace(" trial", "\u00a0trial"),
-        "p": formats.p_text,
-        "count": formats.count_text,
-        "moment": lambda when: when.strftime("%Y-%m-%d %H:%M:%S %Z"),
-    }
-    return environment.get_template("injection.html.j2").render(_context(document))
+    return render_page("injection.html.j2", _context(document))
 
 
 def write_injection_html(document: InjectionDocument, path: Path | str) -> Path:
@@ -73,7 +53,7 @@ def _context(document: InjectionDocument) -> dict[str, Any]:
         "known": views.known_reporters(document),
         "checks_total": len(document.known_answers),
         "checks_passed": sum(item.passed for item in document.known_answers),
-        "duration": _duration((document.finished - document.started).total_seconds()),
+        "duration": duration((document.finished - document.started).total_seconds()),
         "cell_text": cell_text,
         "words": injection_words,
         "Unit": formats.Unit,
