@@ -6,7 +6,7 @@ from synthetic import detection, listed, reported
 
 from firsthand.auditing.injection.choosing import judge_choices
 from firsthand.auditing.injection.detecting import judge_detection
-from firsthand.auditing.injection.known import known_answers
+from firsthand.auditing.injection.known import known_answers, unexaminable
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.organisms.injected import REPORTERS, Sensed
 from firsthand.vocabulary import Verdict
@@ -70,6 +70,17 @@ def test_what_any_question_brings_out_as_often_was_not_reported(tables: dict[str
     result = judge_choices(promoted, question, SPEC)
     assert result.verdict is Verdict.ANOMALY_ONLY
     assert "question:" in result.reasons[0]
+
+
+def test_a_question_whose_impact_could_not_be_matched_is_not_examined_and_gets_no_positive_verdict(
+    tables: dict[str, pd.DataFrame],
+) -> None:
+    unmatched = tables["detection-2"].assign(matched=tables["detection-2"]["matched"].where(lambda m: m.isna(), 0.0))
+    asked = {"detection-2": unmatched, "localisation": tables["localisation"]}
+    assert unexaminable(asked) == {"detection-2": 0.0}
+    assert {k.description.rsplit(": ")[1] for k in known_answers(asked, SPEC)} == {"localisation."}
+    wire = reported(unmatched, "detection-2", lambda sensed: sensed.detects(sensed.about and sensed.along[0] > 0.5))
+    assert judge_detection(wire, SPEC).result.verdict is Verdict.INSUFFICIENT
 
 
 def test_an_instrument_without_the_question_is_not_examined_on_it(tables: dict[str, pd.DataFrame]) -> None:

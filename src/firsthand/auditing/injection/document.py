@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from firsthand.auditing.injection.findings import Study, findings_of
-from firsthand.auditing.injection.known import known_answers
+from firsthand.auditing.injection.known import known_answers, unexaminable
 from firsthand.auditing.injection.limits import limits_of
 from firsthand.auditing.injection.plan import Picks, judged_rows
 from firsthand.auditing.injection.probing import probed
@@ -63,7 +63,13 @@ def document_of(told: Told, progress: Progress) -> InjectionDocument:
         progress.step()
     findings = findings_of(Study(claim, told.chosen, told.picks, judged), progress)
     progress.say("examining the instrument")
-    known = (*known_answers({name: judged[name] for name in COMPARED if name in judged}, spec), *told.trained)
+    compared = {name: judged[name] for name in COMPARED if name in judged}
+    known = (*known_answers(compared, spec), *told.trained)
+    unexamined = tuple(
+        f"The instrument could not be examined on {name}: the direction without content matched the vector's impact on "
+        f"{share:.0%} of its trials only. No positive verdict is given there."
+        for name, share in unexaminable(compared).items()
+    )
     passed = all(item.passed for item in known)
     transfer = transfer_rows(judged, told.picks["detection-2"], spec) if "training" in judged else ()
     return InjectionDocument(
@@ -84,7 +90,7 @@ def document_of(told: Told, progress: Progress) -> InjectionDocument:
             f"firsthand inject --claim {told.folder}/claim.frozen.json --out NEW_FOLDER",
             f"firsthand report {told.folder}",
         ),
-        notes=told.notes,
+        notes=(*told.notes, *unexamined),
     )
 
 

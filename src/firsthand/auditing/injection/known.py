@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from firsthand.analysis import CapabilityResult
+from firsthand.analysis.verdict import LEAST_MATCHED
 from firsthand.auditing.injection.choosing import KINDS, judge_choices
 from firsthand.auditing.injection.columns import first_site
 from firsthand.auditing.injection.detecting import judge_detection
@@ -14,6 +15,7 @@ from firsthand.claims.claim import AnalysisSpec
 from firsthand.organisms.base import GAIN
 from firsthand.organisms.injected import DETECTIONS, REPORTERS, Reporter, Sensed
 from firsthand.report.document import KnownAnswer
+from firsthand.studies.injection.arms import Arm
 from firsthand.studies.injection.drafts import Task
 from firsthand.studies.injection.places import COPIES
 from firsthand.vocabulary import Capability, Condition, Verdict
@@ -22,17 +24,30 @@ ABOUT = (Task.DETECTION, Task.LOCALISATION, Task.STRENGTH, Task.CHOICE, Task.COD
 """Tasks that ask about the inside."""
 
 
+def unexaminable(tables: Mapping[str, pd.DataFrame]) -> dict[str, float]:
+    """Questions on which too few impact controls were matched for any positive verdict, and the share that was.
+
+    A wire gets none there either, so the instrument cannot be examined; it is not out of order.
+    """
+    shares = {
+        name: float(table.loc[table["arm"] == str(Arm.CONTENT_FREE), "matched"].mean())
+        for name, table in tables.items()
+        if name in DETECTIONS
+    }
+    return {name: share for name, share in shares.items() if share < LEAST_MATCHED}
+
+
 def known_answers(tables: Mapping[str, pd.DataFrame], spec: AnalysisSpec) -> tuple[KnownAnswer, ...]:
-    """What every reporter of known answer gets, on every question of a run that it is asked.
+    """What every reporter of known answer gets, on every question of a run that it is asked and can be examined on.
 
     Args:
         tables: The confirmation trials of each question, in its chosen cell.
         spec: The rules.
     """
-    found = []
+    found, left_out = [], unexaminable(tables)
     for reporter in REPORTERS:
         for question, expected in reporter.expected.items():
-            if question in tables and len(tables[question]):
+            if question in tables and len(tables[question]) and question not in left_out:
                 found.append(_judged(reporter, question, expected, tables[question], spec))
     return tuple(found)
 
