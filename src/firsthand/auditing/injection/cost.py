@@ -1,8 +1,8 @@
 """What a plan costs before it is run: rows, tokens, time and memory.
 
 Trials are listed without being run and counted as the engine shares them: tokens that prompts have in common once,
-and for every edited row the tokens from its first edited place on, through the layers above. Time is what one measured
-pass of this model says; for a model of another size it grows with the number of parameters.
+and for every edited row the tokens from its first edited place on, through the layers above. Time is what a measured
+question of this model says; for a model of another size it grows with the number of parameters.
 """
 
 import time
@@ -20,11 +20,11 @@ from firsthand.auditing.injection.plan import (
     trace_steps,
     trace_trials,
 )
-from firsthand.engine import Row, run
 from firsthand.studies.injection.bench import InjectionBench
+from firsthand.studies.injection.questions import localisation
 from firsthand.studies.injection.questions.base import Setting
 from firsthand.studies.injection.questions.naming import WORDS
-from firsthand.studies.injection.trials import Trial
+from firsthand.studies.injection.trials import Trial, run_trials
 
 ROUNDS: Final = 6
 """Rounds that matching an impact usually takes."""
@@ -57,7 +57,7 @@ class Cost:
 
     Attributes:
         parts: By question.
-        rate: Tokens a second that a measured pass of the loaded model gave.
+        rate: Tokens a second that a measured question gave on the loaded model.
         parameters: Parameters of the model that the cost is for.
         seconds: Time.
         memory: Bytes: weights, and the activations and distributions of one pass.
@@ -151,11 +151,15 @@ def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:
 
 
 def _rate(bench: InjectionBench) -> float:
-    """Tokens a second of one pass, the best of three."""
-    trial = selection_trials(bench, selection_steps(bench)[0])[0]
-    row, best = Row(trial.prompt.tokens * 2), float("inf")
-    for _ in range(3):
+    """Tokens a second, counted as the plan counts them, of one concept's localisation: many short passes.
+
+    That is what a study consists of; a single long pass would promise two to three times as much.
+    """
+    cell = bench.coarse[len(bench.coarse) // 2]
+    trials = localisation.trials(bench, bench.choosing[0], [cell])
+    best = float("inf")
+    for _ in range(2):
         begun = time.perf_counter()
-        run(bench.anatomy, [row], reduce=lambda logprobs, _: logprobs[:, :1])
+        run_trials(bench, trials)
         best = min(best, time.perf_counter() - begun)
-    return len(row.tokens) / best
+    return _tokens(bench, trials, "localisation") / best

@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import pandas as pd
 
-from firsthand.analysis import CapabilityResult
 from firsthand.analysis.affirmation import Affirmation
+from firsthand.analysis.means import mean_of
 from firsthand.auditing.injection import showing
 from firsthand.auditing.injection.choosing import KINDS, Likelihoods, judge_choices, wire
 from firsthand.auditing.injection.confiding import judge_confidence
@@ -15,8 +16,10 @@ from firsthand.auditing.injection.detecting import Detected, judge_detection
 from firsthand.auditing.injection.naming import judge_naming
 from firsthand.auditing.injection.plan import CONFIDED, LATER, Pick, Picks
 from firsthand.auditing.injection.selecting import grid
+from firsthand.claims.claim import AnalysisSpec
 from firsthand.claims.injection import InjectionClaim
 from firsthand.progress import Progress
+from firsthand.report.formats import Unit, estimate_text, units_text
 from firsthand.report.injection_document import FindingResult, Selection
 from firsthand.studies.injection.arms import Arm
 from firsthand.studies.injection.drafts import Task
@@ -135,8 +138,8 @@ def _open(study: Study) -> tuple[FindingResult, ...]:
     spec, table, beside = study.claim.analysis, study.tables["open"], study.tables["detection-2"]
     unrelated = beside[beside["task"] == str(Task.UNRELATED)]
     judged = judge_detection(pd.concat([table, unrelated], ignore_index=True), spec)
-    named = table[table["arm"] == str(Arm.TARGET)]["named"].dropna()
-    heard = f"the concept is named in {named.mean():.0%} of {len(named)}" if len(named) else "no answer"
+    invalid = _share(table["answer"].isna(), table, spec)
+    named = _share(table["named"].where(table["arm"] == str(Arm.TARGET)), table, spec)
     title, words = ASKED["open"]
     return (
         FindingResult(
@@ -147,8 +150,8 @@ def _open(study: Study) -> tuple[FindingResult, ...]:
             results=(judged.result,),
             matrices=showing.detection_matrices(table, spec),
             notes=(
-                f"{study.claim.samples} sampled answers a trial; to the judge {table['answer'].isna().mean():.0%} are "
-                f"neither yes nor no, which is invalid. Of target answers in which a name could be heard, {heard}.",
+                f"{study.claim.samples} sampled answers a trial; neither yes nor no to the judge, which is invalid: "
+                f"{invalid}. The concept is named in target answers in which a name could be heard: {named}.",
             ),
             prompt=_prompt(table),
         ),
@@ -224,7 +227,7 @@ def _namings(study: Study) -> tuple[FindingResult, ...]:
                 setting=_setting(pick, pick.setting.timing),
                 results=(judge_naming(table, column, wired, spec),),
                 pictures=(showing.naming_picture(table, column, chance, f"{title} by arm", axis, spec),),
-                notes=_recall(table) if name == "reconstruction" else (),
+                notes=_recall(table, spec) if name == "reconstruction" else (),
                 prompt=_prompt(table[table["task"] == str(Task.NAMING)]),
             )
         )
@@ -242,15 +245,21 @@ def _wired(study: Study) -> pd.Series:
     return pd.Series(dtype=float)
 
 
-def _recall(table: pd.DataFrame) -> tuple[str, ...]:
+def _recall(table: pd.DataFrame, spec: AnalysisSpec) -> tuple[str, ...]:
     """Among the likeliest tokens of all, with the injection and without."""
     asked = table[table["task"] == str(Task.NAMING)]
-    shares = []
+    notes = []
     for top in TOP:
-        now, then = ((asked[asked["arm"] == str(arm)]["rank"] <= top).mean() for arm in (Arm.TARGET, Arm.CLEAN))
-        shares.append(f"{top} in {now:.0%} ({then:.0%} without)")
-    count = asked["concept"].nunique()
-    return (f"The concept's token is among the likeliest of all: first {', first '.join(shares)}; {count} concepts.",)
+        within = asked["rank"] <= top
+        now, then = (_share(within.where(asked["arm"] == str(arm)), asked, spec) for arm in (Arm.TARGET, Arm.CLEAN))
+        notes.append(f"The concept's token is among the first {top} of all: {now}; without the injection {then}.")
+    return tuple(notes)
+
+
+def _share(values: pd.Series, table: pd.DataFrame, spec: AnalysisSpec) -> str:
+    """A share with its interval and units; missing values are left out."""
+    found = mean_of(values.to_numpy(dtype=np.float64, na_value=np.nan), table, spec.clusters).estimate(spec.alpha)
+    return f"{estimate_text(found, Unit.PERCENT)} ({units_text(found)})"
 
 
 def _confidences(study: Study) -> tuple[FindingResult, ...]:
@@ -285,8 +294,3 @@ def _setting(pick: Pick, timing: object) -> dict[str, str]:
 def _prompt(table: pd.DataFrame) -> str | None:
     rows = table[table["arm"] == str(Arm.TARGET)]
     return str(rows["text"].iloc[0]) if len(rows) else None
-
-
-def capability_results(findings: tuple[FindingResult, ...]) -> list[CapabilityResult]:
-    """All judgements."""
-    return [result for finding in findings for result in finding.results]
