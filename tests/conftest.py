@@ -92,8 +92,10 @@ def injection_run(tiny: object, injection_claim: object, tmp_path_factory: pytes
 def injection_bench(tiny: object, tiny_folder: Path) -> object:
     """What an injection study that asks everything is made on, with the tiny model."""
     from firsthand.claims import InjectionClaim
+    from firsthand.claims.injection import EVERY
     from firsthand.studies.injection.bench import prepare
     from firsthand.studies.injection.concepts import CONCEPTS
 
-    claim = InjectionClaim(model=str(tiny_folder), concepts=CONCEPTS, layers=(0, 1), doses=(0.5, 1.0))
+    folder = str(tiny_folder)
+    claim = InjectionClaim(model=folder, concepts=CONCEPTS, layers=(0, 1), doses=(0.5, 1.0), questions=EVERY)
     return prepare(tiny, claim)  # type: ignore[arg-type]

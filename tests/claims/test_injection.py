@@ -23,6 +23,7 @@ from firsthand.claims import (
 )
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.claims.files import parse_injection_claim, read_any_claim, read_claim, read_injection_claim
+from firsthand.claims.injection import EVERY, USUAL
 from firsthand.errors import ClaimError
 
 WORDS = ("apple", "Zurich", "the sea")
@@ -87,7 +88,8 @@ def test_only_concepts_have_to_be_given() -> None:
     with pytest.raises(ClaimError, match="concepts: Field required"):
         parse_injection_claim({}, "the claim")
     study = parse_injection_claim({"concepts": list(WORDS)}, "the claim")
-    assert set(study.questions) == set(Question) - {Question.OPEN}
+    assert study.questions == USUAL
+    assert set(USUAL) < set(EVERY) == set(Question) - {Question.OPEN}
     assert study.analysis.clusters == ("concept",)
 
 

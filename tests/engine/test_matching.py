@@ -7,7 +7,7 @@ import pytest
 import torch
 from plain_families import HIDDEN, VOCABULARY
 
-from firsthand.engine import Anatomy, Edit, Row, resid_post, run
+from firsthand.engine import Anatomy, Edit, Row, matching, resid_post, run
 from firsthand.engine.matching import Measure, impacts, match_directions
 from firsthand.engine.readout import entropy, kl_divergence
 from firsthand.errors import EngineError
@@ -76,3 +76,47 @@ def test_edits_of_other_timings_are_matched_in_their_own(anatomy: Anatomy) -> No
     (again,) = impacts(anatomy, Row(TOKENS), [Row(TOKENS, (replace(lifted, strength=float(match.dose[0])),))])
     assert match.matched.all()
     assert again == pytest.approx(target, rel=0.03)
+
+
+def test_rows_of_their_own_are_matched_together_as_each_alone(anatomy: Anatomy) -> None:
+    others = tuple(torch.randint(3, VOCABULARY, (27,), generator=_GENERATOR).tolist())
+    rows = [Row(TOKENS), Row(others), Row(others)]
+    edits = [Edit(resid_post(1), (at,), d) for at, d in zip((17, 9, 24), DIRECTIONS[1:], strict=False)]
+    goals = [replace(edit, vector_H=DIRECTIONS[0]) for edit in edits]
+    together = match_directions(anatomy, rows, edits, goals, tolerance=0.02, max_rounds=30)
+    for i in range(3):
+        alone = match_directions(anatomy, rows[i], [edits[i]], [goals[i]], tolerance=0.02, max_rounds=30)
+        assert together.dose[i] == pytest.approx(alone.dose[0], rel=1e-3)
+        assert together.matched[i]
+        (goal, reached) = impacts(
+            anatomy,
+            rows[i],
+            [Row(rows[i].tokens, (e,)) for e in (goals[i], replace(edits[i], strength=float(together.dose[i])))],
+        )
+        assert reached == pytest.approx(goal, rel=0.03)
+
+
+def test_a_solved_direction_is_not_run_again(anatomy: Anatomy, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = []
+    plain = matching._Bases.impacts
+    monkeypatch.setattr(
+        matching._Bases,
+        "impacts",
+        lambda self, numbers, made: counts.append(len(numbers)) or plain(self, numbers, made),
+    )
+    easy, hard = Edit(resid_post(1), PLACE, DIRECTIONS[0]), Edit(resid_post(1), PLACE, DIRECTIONS[1], strength=50.0)
+    match = match_directions(anatomy, Row(TOKENS), [easy, hard], [easy, easy], tolerance=0.02, max_rounds=30)
+    assert match.matched.all()
+    assert counts[:2] == [2, 2]
+    assert set(counts[2:]) == {1}
+
+
+@pytest.mark.parametrize(
+    ("rows", "edits", "goals"), [([Row(TOKENS)], 2, 2), (Row(TOKENS), 0, 0), (Row(TOKENS), 2, 1), ([], 1, 1)]
+)
+def test_as_many_rows_and_targets_as_edits_are_needed(
+    anatomy: Anatomy, rows: Row | list[Row], edits: int, goals: int
+) -> None:
+    some = [Edit(resid_post(1), PLACE, DIRECTIONS[i]) for i in range(edits)]
+    with pytest.raises(EngineError, match="edits"):
+        match_directions(anatomy, rows, some, [0.1] * goals)

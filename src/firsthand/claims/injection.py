@@ -36,8 +36,11 @@ class Question(StrEnum):
     """Was a thought injected? In sampled text, which a judge hears; only where it is asked for by name."""
 
 
-USUAL = tuple(question for question in Question if question is not Question.OPEN)
-"""What is asked unless a claim says otherwise."""
+USUAL = (Question.DETECTION, Question.LOCALISATION, Question.STRENGTH, Question.CHOICE, Question.NAMING)
+"""What is asked unless a claim says otherwise: half of what there is to compute."""
+
+EVERY = tuple(question for question in Question if question is not Question.OPEN)
+"""Everything that needs no judge of free text."""
 
 
 class InjectionClaim(_Part):

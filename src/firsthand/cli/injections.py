@@ -15,6 +15,7 @@ from firsthand.auditing.injection.published import compare, read_published
 from firsthand.auditing.running import bindings_of
 from firsthand.claims import FrozenInjection, InjectionClaim, lock_path, read_frozen
 from firsthand.claims.files import read_injection_claim
+from firsthand.claims.injection import EVERY
 from firsthand.cli.progress import TerminalProgress
 from firsthand.engine.loading import LoadedModel, load
 from firsthand.errors import ClaimError, InstrumentError
@@ -129,6 +130,9 @@ def _claim(options: Options) -> tuple[InjectionClaim, FrozenInjection | None]:
     if options.pushes is not None:
         fields["pushes"] = read_pushes(options.pushes)
     for name, text in options.fields.items():
+        if (name, text) == ("questions", "all"):
+            fields[name] = EVERY
+            continue
         fields[name] = text.split(",") if name in ("layers", "doses", "questions", "options", "framings") else text
     if "options" in options.fields:
         fields["options"] = _whole(fields["options"])

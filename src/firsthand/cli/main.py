@@ -128,7 +128,7 @@ def inject(
     pushes: Annotated[Path | None, typer.Option(help="A file of texts that push towards {concept}.")] = None,
     layers: Annotated[str | None, typer.Option(help="Layers of the grid, e.g. 6,12,18; by default ten.")] = None,
     doses: Annotated[str | None, typer.Option(help="Doses of the grid, in residual norms; by default six.")] = None,
-    questions: Annotated[str | None, typer.Option(help="What is asked, e.g. detection,localisation.")] = None,
+    questions: Annotated[str | None, typer.Option(help="What is asked, e.g. detection,localisation, or all.")] = None,
     answers: Annotated[str | None, typer.Option(help="Numbers of answers of detection: 2, 3 or 2,3.")] = None,
     framings: Annotated[str | None, typer.Option(help="instruction, conversation, or both with a comma.")] = None,
     judge: Annotated[str | None, typer.Option(help="Who hears open answers: rules, or a local model by name.")] = None,

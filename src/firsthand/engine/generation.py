@@ -77,6 +77,7 @@ def generate(
     sampling: Sampling | None = None,
     seed: int = 0,
     stop: str | Sequence[str] = (),
+    first: Callable[[Tensor, Sequence[int]], None] | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> list[list[Generated]]:
     """Sample continuations of prompts.
@@ -91,6 +92,8 @@ def generate(
         sampling: The distribution that is drawn from; by default what Transformers would draw from for this model.
         seed: From it, the prompt's tokens and the sample's number the seed of each continuation is derived.
         stop: Strings that end a continuation.
+        first: Given log-probabilities ``[prompts, vocabulary]`` before the first token, and the numbers of the prompts;
+            several times, until every prompt was among them once.
         advance: Told the number of continuations that have ended since it was last told.
 
     Returns:
@@ -111,6 +114,9 @@ def generate(
     ]
     for runner, group in _runners(anatomy, prompts, open_sequences, max_tokens):
         active, logits_RV, step = list(group), runner.first(), 0
+        once = [i for i, sequence in enumerate(group) if sequence.sample == 0]
+        if first is not None and once:
+            first(torch.log_softmax(logits_RV[once], -1), [group[i].prompt for i in once])
         while active:
             _draw(prompts, active, logits_RV, step, settings, stopper)
             going = [i for i, sequence in enumerate(active) if sequence.ended is None]

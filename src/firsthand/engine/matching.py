@@ -5,7 +5,7 @@ stated measure of change reaches a target within a tolerance; a direction that d
 reached.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from firsthand.engine.anatomy import Anatomy
+from firsthand.engine.chunks import chunked, tokens_at_once
 from firsthand.engine.edits import Capture, Edit, Row, reads_of
 from firsthand.engine.impact import Match, match_impact
 from firsthand.engine.readout import entropy, kl_divergence
@@ -48,12 +49,13 @@ def impacts(anatomy: Anatomy, clean: Row, edited: Sequence[Row], measure: Measur
             "Impact is measured at one place of rows with the same tokens.", "Give the same tokens and 'read' to all."
         )
     output = run(anatomy, [_measured(anatomy, row, measure) for row in (clean, *edited)])
-    return _change(output, measure).double().numpy()
+    read = _of_output(output, measure)
+    return _apart(read[:1].expand_as(read[1:]), read[1:], measure).double().numpy()
 
 
 def match_directions(
     anatomy: Anatomy,
-    row: Row,
+    row: Row | Sequence[Row],
     edits: Sequence[Edit],
     target: Sequence[float | Edit],
     *,
@@ -61,13 +63,13 @@ def match_directions(
     tolerance: float = 0.05,
     max_rounds: int = 12,
 ) -> Match:
-    """Solve the strength of each of some edits, all of them together in every round.
+    """Solve the strength of each of some edits, all that are not solved yet together in every round.
 
     Tokens before the first that is edited are computed once, not in every round, where the model can share them.
 
     Args:
         anatomy: The model's parts.
-        row: The row, with whatever edits it has anyway.
+        row: The row, with whatever edits it has anyway; or one for each edit.
         edits: One edit for each direction, its strength the first one tried.
         target: The impact that each is to have, or another edit whose impact that is.
         measure: What is matched.
@@ -80,31 +82,75 @@ def match_directions(
     Raises:
         EngineError: If the edits cannot be made, or shapes differ.
     """
-    if len(row.read) > 1 or not edits:
-        raise EngineError("Impact is matched at one place of one row, for at least one edit.", "Correct the row.")
-    start = 0
-    if can_share(anatomy) and measure != "displacement":
-        others = [one for one in target if isinstance(one, Edit)]
-        start = min(at for edit in (*row.edits, *edits, *others) for at in edit.positions)
-    prefix = run_prefix(anatomy, [Row(row.tokens[:start])])[0] if start else None
-
-    def measured(rows: Sequence[Row]) -> RunOutput:
-        asked = [_measured(anatomy, one, measure) for one in rows]
-        if prefix is None:
-            return run(anatomy, asked)
-        return run_rows(
-            anatomy, [one.from_position(start) for one in asked], prefix=prefix, prefix_rows=[0] * len(asked)
+    rows = [row] * len(edits) if isinstance(row, Row) else list(row)
+    if not edits or not len(rows) == len(edits) == len(target) or any(len(one.read) > 1 for one in rows):
+        raise EngineError(
+            f"Impact is matched at one place of a row: {len(rows)} rows, {len(edits)} edits, {len(target)} targets.",
+            "Give at least one edit, a target for each, and one row for all of them or one for each.",
         )
-
-    def impacts_of(made: Sequence[Edit]) -> NDArray[np.float64]:
-        rows = [row, *(replace(row, edits=(*row.edits, edit)) for edit in made)]
-        return _change(measured(rows), measure).double().numpy()
+    bases = _Bases(anatomy, rows, edits, target, measure)
+    known = np.full((2, len(edits)), np.nan)
 
     def impact(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
-        return impacts_of([replace(edit, strength=float(s)) for edit, s in zip(edits, strengths, strict=True)])
+        new = [int(i) for i in np.flatnonzero(known[0] != strengths)]
+        made = [replace(edits[i], strength=float(strengths[i])) for i in new]
+        known[:, new] = strengths[new], bases.impacts(new, made)
+        return np.array(known[1])
 
-    goals = [impacts_of([one])[0] if isinstance(one, Edit) else one for one in target]
-    return match_impact(impact, np.asarray(goals), np.asarray([e.strength for e in edits]), tolerance, max_rounds)
+    goals = np.array([np.nan if isinstance(one, Edit) else one for one in target], dtype=float)
+    asked = {i: one for i, one in enumerate(target) if isinstance(one, Edit)}
+    goals[list(asked)] = bases.impacts(list(asked), list(asked.values()))
+    return match_impact(impact, goals, np.asarray([e.strength for e in edits]), tolerance, max_rounds)
+
+
+class _Bases:
+    """Rows on which impacts are measured, each computed once without the edit: its beginning, and its output."""
+
+    def __init__(
+        self,
+        anatomy: Anatomy,
+        rows: Sequence[Row],
+        edits: Sequence[Edit],
+        target: Sequence[float | Edit],
+        measure: Measure,
+    ) -> None:
+        self.anatomy, self.measure = anatomy, measure
+        self.rows = list({id(row): row for row in rows}.values())
+        number = {id(row): i for i, row in enumerate(self.rows)}
+        self.homes = [number[id(row)] for row in rows]
+        self.starts = [len(row.tokens) for row in self.rows]
+        for home, edit, goal in zip(self.homes, edits, target, strict=True):
+            made = (*self.rows[home].edits, edit, *([goal] if isinstance(goal, Edit) else []))
+            self.starts[home] = min([self.starts[home], *(at for one in made for at in one.positions)])
+        sharing = can_share(anatomy) and measure != "displacement" and min(self.starts) > 0
+        begun = [Row(row.tokens[:start]) for row, start in zip(self.rows, self.starts, strict=True)]
+        self.prefix = run_prefix(anatomy, begun)[0] if sharing else None
+        self.clean = self._read(range(len(self.rows)), self.rows, lambda read, _: read)
+
+    def impacts(self, numbers: Sequence[int], edits: Sequence[Edit]) -> NDArray[np.float64]:
+        """The impact of one edit on each of some rows."""
+        if not numbers:
+            return np.zeros(0)
+        homes = [self.homes[i] for i in numbers]
+        rows = [replace(self.rows[h], edits=(*self.rows[h].edits, edit)) for h, edit in zip(homes, edits, strict=True)]
+        return self._read(homes, rows, lambda read, own: _apart(self.clean[own], read, self.measure)).double().numpy()
+
+    def _read(self, homes: Sequence[int], rows: Sequence[Row], keep: Callable[[Tensor, list[int]], Tensor]) -> Tensor:
+        """What is kept of what is measured after each row, in passes that memory allows."""
+        asked = [_measured(self.anatomy, row, self.measure) for row in rows]
+        pairs = list(zip(homes, asked, strict=True))
+        found = []
+        for chunk in chunked(
+            pairs, lambda pair: len(pair[1].tokens) - self.starts[pair[0]], tokens_at_once(self.anatomy)
+        ):
+            own, some = [home for home, _ in chunk], [row for _, row in chunk]
+            if self.prefix is None:
+                output = run(self.anatomy, some)
+            else:
+                some = [row.from_position(self.starts[home]) for home, row in chunk]
+                output = run_rows(self.anatomy, some, prefix=self.prefix, prefix_rows=own)
+            found.append(keep(_of_output(output, self.measure), own))
+        return torch.cat(found)
 
 
 def _measured(anatomy: Anatomy, row: Row, measure: Measure) -> Row:
@@ -114,12 +160,18 @@ def _measured(anatomy: Anatomy, row: Row, measure: Measure) -> Row:
     return Row(row.tokens, row.edits, (Capture(_AT_END, resid_post(anatomy.n_layers - 1), place),), row.read)
 
 
-def _change(output: RunOutput, measure: Measure) -> Tensor:
+def _of_output(output: RunOutput, measure: Measure) -> Tensor:
+    """What an impact is a change of: the states at the end, or the distributions."""
     if measure == "displacement":
-        states_RH = torch.stack([captures[_AT_END][0] for captures in output.captures])
-        norms: Tensor = torch.linalg.vector_norm(states_RH[1:] - states_RH[:1], dim=1)
+        return torch.stack([captures[_AT_END][0] for captures in output.captures])
+    return output.logprobs_RV
+
+
+def _apart(clean: Tensor, edited: Tensor, measure: Measure) -> Tensor:
+    """How far each edited row is from its clean one, ``[rows]``."""
+    if measure == "displacement":
+        norms: Tensor = torch.linalg.vector_norm(edited - clean, dim=1)
         return norms
-    clean_1V, edited_RV = output.logprobs_RV[:1], output.logprobs_RV[1:]
     if measure == "entropy":
-        return (entropy(edited_RV) - entropy(clean_1V)).abs()
-    return kl_divergence(clean_1V.expand_as(edited_RV), edited_RV)
+        return (entropy(edited) - entropy(clean)).abs()
+    return kl_divergence(clean, edited)

@@ -12,7 +12,6 @@ from firsthand.auditing.injection.plan import (
     Step,
     confided_trials,
     judged_rows,
-    run_step,
     selection_steps,
     selection_trials,
     source_of,
@@ -25,7 +24,6 @@ from firsthand.studies.cells import Cell
 from firsthand.studies.injection.arms import Arm
 from firsthand.studies.injection.bench import InjectionBench
 from firsthand.studies.injection.questions.base import Setting
-from firsthand.studies.injection.trials import run_trials
 from firsthand.vocabulary import Timing
 
 CELL = Cell(1, 1.0)
@@ -115,8 +113,8 @@ def test_open_answers_are_asked_for_only_by_name(bench: InjectionBench) -> None:
     assert "open" not in names(trace_steps(bench))
     asked = claiming(bench, questions=(Question.DETECTION, Question.OPEN))
     assert names(trace_steps(asked)) == ["detection-2", "detection-3", "visible-detection", "open"]
-    made, cell = trace_trials(replace(asked, planned=True), Step("trace", "open", bench.judging[0], 0), PICKS)
-    assert cell == Cell(1, 0.5)
+    made = trace_trials(asked, Step("trace", "open", bench.judging[0], 0), PICKS)
+    assert {trial.cell for trial in made} == {None, Cell(1, 0.5)}
     assert {trial.prompt.draft.task for trial in made} == {"open"}
 
 
@@ -142,33 +140,32 @@ def test_labels_are_new_only_where_there_are_two_styles(bench: InjectionBench) -
 
 
 def test_every_step_of_a_concept_has_its_trials_under_names_of_their_own(bench: InjectionBench) -> None:
-    planned = replace(bench, planned=True)
-    for step in (s for s in selection_steps(planned) if s.number == 0):
-        made = selection_trials(planned, step)
+    for step in (s for s in selection_steps(bench) if s.number == 0):
+        made = selection_trials(bench, step)
         assert {trial.concept for trial in made} == {step.concept}
         assert {trial.arm for trial in made} == {Arm.CLEAN, Arm.TARGET}
         ids = [trial.trial_id for trial in made]
         assert len(set(ids)) == len(ids)
-    for step in (s for s in trace_steps(planned) if s.number == 0 and source_of(s) is None):
-        made, cell = trace_trials(planned, step, PICKS)
+    for step in (s for s in trace_steps(bench) if s.number == 0 and source_of(s) is None):
+        made = trace_trials(bench, step, PICKS)
         ids = [trial.trial_id for trial in made]
         assert len(set(ids)) == len(ids), step.name
         if not step.name.startswith("transfer-"):
-            assert {trial.cell for trial in made} == {None, cell}, step.name
+            assert len({trial.cell for trial in made} - {None}) == 1, step.name
         clean = {trial.prompt.tokens for trial in made if not trial.edits}
         assert {trial.prompt.tokens for trial in made} == clean, step.name
 
 
 def test_a_step_is_run_in_the_setting_that_was_chosen_for_it(bench: InjectionBench) -> None:
-    planned, concept = replace(bench, planned=True), bench.judging[0]
+    concept = bench.judging[0]
     for name in ("detection-2", "live", "lifted", "delayed", "visible-detection"):
-        made, cell = trace_trials(planned, Step("trace", name, concept, 0), PICKS)
-        assert cell == Cell(1, 0.5)
+        made = trace_trials(bench, Step("trace", name, concept, 0), PICKS)
+        assert {trial.cell for trial in made} == {None, Cell(1, 0.5)}
         assert {trial.prompt.draft.framing for trial in made} == {"conversation"}
         expected = plan.LATER.get(name, Timing.PREFILL)
         assert {trial.timing for trial in made} == {expected}
-    made, cell = trace_trials(planned, Step("trace", "detection-3", concept, 0), PICKS)
-    assert cell == CELL
+    made = trace_trials(bench, Step("trace", "detection-3", concept, 0), PICKS)
+    assert {trial.cell for trial in made} == {None, CELL}
     assert {len(t.prompt.meanings) for t in made if t.prompt.draft.task == "detection"} == {3}
 
 
@@ -202,7 +199,7 @@ def test_reports_whose_confidence_is_asked_are_trials_of_their_question(bench: I
     concept = bench.judging[0]
     step = Step("trace", f"confidence-{source}", concept, 0)
     reports = confided_trials(bench, step, PICKS)
-    before, _ = trace_trials(bench, Step("trace", source, concept, 0), PICKS)
+    before = trace_trials(bench, Step("trace", source, concept, 0), PICKS)
     known = {trial.trial_id: trial for trial in before}
     for report in reports:
         same = known[report.trial_id]
@@ -210,19 +207,6 @@ def test_reports_whose_confidence_is_asked_are_trials_of_their_question(bench: I
         assert [e.strength for e in report.edits] == [e.strength for e in same.edits]
     arms = {trial.arm for trial in reports}
     assert arms == ({Arm.CLEAN, Arm.TARGET, Arm.CONTENT_FREE} if source == "detection-2" else {Arm.TARGET})
-
-
-def test_a_confidence_step_asks_of_the_answers_that_were_given(bench: InjectionBench) -> None:
-    concept = bench.judging[1]
-    made, cell = trace_trials(bench, Step("trace", "strength", concept, 1), PICKS)
-    before = run_trials(bench, made, cell)
-    answers = before["answer"].where(before["arm"] != "target", "first")
-    answers = answers.where(before["truth"] != "second", None)
-    step = Step("trace", "confidence-strength", concept, 1)
-    found = run_step(bench, step, PICKS, before.assign(answer=answers))
-    valid = before[(before["arm"] == "target") & (before["task"] == "strength") & (before["truth"] == "first")]
-    assert sorted(found["report"]) == sorted(valid["trial_id"])
-    assert set(found["given"]) == {"first"}
 
 
 @pytest.mark.parametrize(
@@ -243,11 +227,10 @@ def test_a_transfer_step_changes_one_thing_and_reads_where_the_probe_was_fitted(
     bench: InjectionBench, name: str, cell: Cell
 ) -> None:
     pick = Pick(CELL, Setting())
-    usual, _ = transfer_trials(bench, "sea", "training", pick)
-    made, read = transfer_trials(bench, "sea", name, pick)
-    assert read == CELL
+    usual = transfer_trials(bench, "sea", "training", pick)
+    made = transfer_trials(bench, "sea", name, pick)
     assert {trial.cell for trial in made} == {None, cell}
-    assert all(trial.probed for trial in made)
+    assert {trial.reading for trial in made} == {CELL}
     drafts, before = ([t.prompt.draft for t in of] for of in (made, usual))
     changed = {
         "labels": [d.labels for d in drafts] != [d.labels for d in before],

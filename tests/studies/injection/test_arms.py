@@ -1,22 +1,18 @@
 """Every arm does what it says where it says: nothing, the vector, a control, or another conversation's stream."""
 
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 from firsthand.engine import Capture, Edit, Operation, Row, resid_post, run
 from firsthand.engine.edits import check_timing
-from firsthand.engine.matching import impacts
 from firsthand.studies.cells import Cell
-from firsthand.studies.injection import arms as module
-from firsthand.studies.injection.arms import KINDS, Arm, edit, matched_strength, placed, swapped
+from firsthand.studies.injection.arms import KINDS, Arm, edit, placed
 from firsthand.studies.injection.bench import TWO, InjectionBench
 from firsthand.studies.injection.drafts import detection
 from firsthand.studies.injection.prompts import Prompt
-from firsthand.studies.injection.questions.detection import YES_NO, earlier_of, unrelated_prompt
+from firsthand.studies.injection.questions.detection import earlier_of
 from firsthand.vocabulary import CONTROLS, Kind, Timing
 
 CELL = Cell(1, 1.0)
@@ -114,56 +110,7 @@ def test_an_edit_that_was_lifted_is_felt_later_through_the_cache_alone(bench: In
     assert not torch.allclose(output.logprobs_RV[0], output.logprobs_RV[1], atol=1e-5)
 
 
-def test_a_swap_puts_the_other_conversations_stream_there_and_nothing_elsewhere(bench: InjectionBench) -> None:
-    pairs = [(asked(bench, c), asked(bench, c, towards=bench.neighbour(c))) for c in ("apple", "sea")]
-    site = resid_post(1)
-    for (prompt, source), edits in zip(pairs, swapped(bench, CELL, pairs), strict=True):
-        assert prompt.tokens != source.tokens
-        before = prompt.span[0] - 1
-        rows = [Row(source.tokens, captures=(Capture("line", site, source.span),))]
-        rows += [
-            Row(prompt.tokens, made, (Capture("line", site, prompt.span), Capture("before", site, (before,))))
-            for made in ((), edits)
-        ]
-        other, clean, changed = run(bench.anatomy, rows, path="plain").captures
-        torch.testing.assert_close(changed["line"], other["line"], atol=1e-4, rtol=1e-4)
-        assert not torch.allclose(clean["line"], other["line"], atol=1e-3)
-        assert torch.equal(changed["before"], clean["before"])
-
-
-@pytest.mark.parametrize("timing", [Timing.PREFILL, Timing.LIVE, Timing.LIFTED])
-def test_a_direction_without_content_moves_the_unrelated_answer_as_much_as_the_target(
-    bench: InjectionBench, timing: Timing
-) -> None:
-    wording = bench.asked("music", "instruction", 2)[0]
-    prompt = unrelated_prompt(bench, "music", wording, YES_NO, earlier_of(bench, "music", timing))
-    strength, found = matched_strength(bench, CELL, "music", prompt, timing=timing)
-    assert found
-    clean = Row(prompt.tokens)
-    made = [
-        Row(prompt.tokens, edit(arm, bench, CELL, "music", prompt, timing=timing, strength=size))
-        for arm, size in ((Arm.TARGET, None), (Arm.CONTENT_FREE, strength))
-    ]
-    goal, reached = impacts(bench.anatomy, clean, made)
-    assert goal > 1e-6
-    assert reached == pytest.approx(goal, rel=bench.claim.analysis.impact_tolerance + 0.01)
-
-
-def test_an_impact_is_matched_once_for_all_questions_of_a_cell(
-    bench: InjectionBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prompt = unrelated_prompt(bench, "sand", bench.asked("sand", "instruction", 2)[0], YES_NO)
-    first = matched_strength(bench, Cell(1, 0.5), "sand", prompt)
-    monkeypatch.setattr(module, "match_directions", None)
-    again = unrelated_prompt(bench, "sand", bench.asked("sand", "instruction", 2)[0], YES_NO)
-    assert matched_strength(bench, Cell(1, 0.5), "sand", again) == first
-
-
-def test_a_plan_measures_nothing(bench: InjectionBench, monkeypatch: pytest.MonkeyPatch) -> None:
-    planned = replace(bench, planned=True)
-    monkeypatch.setattr(module, "match_directions", None)
-    monkeypatch.setattr(module, "run", None)
+def test_until_it_is_settled_a_swap_writes_what_is_there(bench: InjectionBench) -> None:
     prompt = asked(bench, "apple")
-    assert matched_strength(planned, CELL, "apple", prompt) == (bench.strength(CELL), True)
-    (edits,) = swapped(planned, CELL, [(prompt, asked(bench, "apple", towards="war"))])
-    assert np.ravel([one.positions for one in edits]).tolist() == list(prompt.span)
+    made, sham = (only(bench, arm, prompt) for arm in (Arm.SWAP, Arm.SHAM))
+    assert (made.operation, made.strength, made.positions) == (sham.operation, sham.strength, sham.positions)

@@ -11,12 +11,14 @@ import torch
 from firsthand.engine import Capture, Edit, Operation, Row, resid_post, run
 from firsthand.errors import ElicitationError
 from firsthand.studies.cells import Cell
-from firsthand.studies.injection import trials as module
+from firsthand.studies.injection import running as module
 from firsthand.studies.injection.arms import Arm
 from firsthand.studies.injection.bench import InjectionBench
 from firsthand.studies.injection.questions import detection, identification, localisation, strength
 from firsthand.studies.injection.questions.base import Setting
-from firsthand.studies.injection.trials import COLUMNS, Trial, described, report_layer, run_trials
+from firsthand.studies.injection.running import report_layer, run_trials
+from firsthand.studies.injection.settling import settled
+from firsthand.studies.injection.trials import COLUMNS, Trial, described
 from firsthand.vocabulary import Timing
 
 CELL = Cell(1, 1.0)
@@ -26,22 +28,22 @@ READ = [*COLUMNS["reports"][:5], *COLUMNS["readings"]]
 def made_of(bench: InjectionBench, concept: str = "apple") -> list[Trial]:
     """Every kind of trial there is of one concept: several timings, sensors, numbers of answers and vectors."""
     setting = Setting(options=3)
-    found = detection.trials(bench, concept, [CELL, Cell(0, 0.5)], setting, read=True)
+    found = detection.trials(bench, concept, [CELL, Cell(0, 0.5)], setting, read=CELL)
     lifted = replace(setting, options=2, timing=Timing.LIFTED)
-    found += detection.trials(bench, concept, [CELL], lifted, (Arm.CLEAN, Arm.TARGET), ask_unrelated=False, read=True)
-    found += localisation.trials(bench, concept, [CELL], full=True, read=True)
-    found += strength.trials(bench, concept, [CELL], full=True, read=True)
-    return found + identification.trials(bench, concept, [CELL], Setting(), coded=True, full=True, read=True)
+    found += detection.trials(bench, concept, [CELL], lifted, (Arm.CLEAN, Arm.TARGET), ask_unrelated=False, read=CELL)
+    found += localisation.trials(bench, concept, [CELL], full=True, read=CELL)
+    found += strength.trials(bench, concept, [CELL], full=True, read=CELL)
+    return found + identification.trials(bench, concept, [CELL], Setting(), coded=True, full=True, read=CELL)
 
 
 @pytest.fixture(scope="module")
 def made(injection_bench: InjectionBench) -> list[Trial]:
-    return made_of(injection_bench)
+    return settled(injection_bench, made_of(injection_bench))
 
 
 @pytest.fixture(scope="module")
 def found(injection_bench: InjectionBench, made: list[Trial]) -> pd.DataFrame:
-    return run_trials(injection_bench, made, CELL)
+    return run_trials(injection_bench, made)
 
 
 def plainly(bench: InjectionBench, trial: Trial) -> tuple[torch.Tensor, list[torch.Tensor], torch.Tensor]:
@@ -70,7 +72,7 @@ def test_every_value_is_that_of_a_plain_run_of_the_row(
         along = [float(m @ bench.vector(c, 1)) / size for m, (_, c) in zip(moved, trial.sensors, strict=True)]
         assert row["site"] == pytest.approx(along, abs=1e-3, rel=1e-4)
         assert row["added"] == pytest.approx([float(m.norm()) / size for m in moved], abs=1e-4, rel=1e-4)
-        if trial.probed:
+        if trial.reading:
             np.testing.assert_allclose(row["residual"], report.numpy(), atol=1e-3)
         else:
             assert row["residual"] is None
@@ -108,7 +110,7 @@ def test_where_not_all_distributions_can_be_kept_the_values_are_the_same(
 ) -> None:
     monkeypatch.setattr(module, "MOST_KEPT", 0)
     some = slice(0, 40)
-    again, before = run_trials(bench, made[some], CELL), found.iloc[some]
+    again, before = run_trials(bench, made[some]), found.iloc[some]
     assert again["answer"].tolist() == before["answer"].tolist()
     for column in ("impact_kl", "entropy", "coverage"):
         np.testing.assert_allclose(again[column], before[column], atol=1e-5, rtol=1e-4)
@@ -177,7 +179,7 @@ def test_a_row_says_what_is_known_before_the_run(made: list[Trial], found: pd.Da
 
 
 def test_without_a_cell_nothing_is_read(bench: InjectionBench, made: list[Trial]) -> None:
-    found = run_trials(bench, [made[0]])
+    found = run_trials(bench, [replace(made[0], reading=None)])
     assert not {"site", "added", "residual"} & set(found.columns)
 
 
@@ -189,10 +191,11 @@ def test_the_report_is_read_two_thirds_up(bench: InjectionBench, layer: int) -> 
 @pytest.mark.parametrize("layer", [0, 1, 2])
 def test_the_report_is_read_where_the_vector_can_have_reached_it(bench: InjectionBench, layer: int) -> None:
     """A vector added to a block's output at earlier tokens reaches the last one in the next block."""
-    made = detection.trials(bench, "apple", [], Setting(), (Arm.CLEAN,), ask_unrelated=False, read=True)
+    here = Cell(layer, 1.0)
+    made = detection.trials(bench, "apple", [], Setting(), (Arm.CLEAN,), ask_unrelated=False, read=here)
     clean = replace(made[0], sensors=())
     added = Edit(resid_post(layer), clean.prompt.span, bench.vector("apple", 1), Operation.ADD, 10.0)
     target = replace(clean, arm=Arm.TARGET, edits=(added,), cell=Cell(layer, 1.0))
     read_at = replace(bench, scales={layer: 1.0})
-    found = run_trials(read_at, [clean, target], Cell(layer, 1.0))
+    found = run_trials(read_at, [clean, target])
     assert np.abs(found["residual"][1] - found["residual"][0]).max() > 1e-3

@@ -7,24 +7,16 @@ question of this model says; for a model of another size it grows with the numbe
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
-from firsthand.auditing.injection.plan import (
-    Pick,
-    Step,
-    confided_trials,
-    selection_steps,
-    selection_trials,
-    source_of,
-    trace_steps,
-    trace_trials,
-)
+from firsthand.auditing.injection.batches import batches, groups, tokens_of
+from firsthand.auditing.injection.plan import Pick, selection_steps, selection_trials, trace_steps, trials_of
 from firsthand.studies.injection.bench import InjectionBench
-from firsthand.studies.injection.questions import localisation
 from firsthand.studies.injection.questions.base import Setting
 from firsthand.studies.injection.questions.naming import WORDS
-from firsthand.studies.injection.trials import Trial, run_trials
+from firsthand.studies.injection.running import run_trials
+from firsthand.studies.injection.trials import Trial
 
 ROUNDS: Final = 6
 """Rounds that matching an impact usually takes."""
@@ -87,7 +79,6 @@ def cost_of(bench: InjectionBench, parameters: int | None = None) -> Cost:
         bench: The study on the loaded model.
         parameters: Size of another model that the plan is to be priced for, on this machine.
     """
-    planned = replace(bench, planned=True)
     middle = bench.coarse[len(bench.coarse) // 2]
     names = ("detection-2", "detection-3", "localisation", "strength", "identification")
     framing = bench.claim.framings[0]
@@ -97,9 +88,9 @@ def cost_of(bench: InjectionBench, parameters: int | None = None) -> Cost:
     for steps in (selection_steps(bench), trace_steps(bench)):
         for name in dict.fromkeys(step.name for step in steps):
             mine = [step for step in steps if step.name == name]
-            trials = _trials(planned, mine[0], picks)
-            tokens = _tokens(planned, trials, name) + _matching(trials, matched)
-            parts.append(Part(mine[0].phase, name, len(mine), len(trials) * len(mine), tokens * len(mine)))
+            trials = trials_of(bench, mine[0], picks)
+            tokens = tokens_of(bench, trials) + _writing(trials, name) + _matching(trials, matched)
+            parts.append(Part(mine[0].phase, name, len(mine), len(trials) * len(mine), round(tokens) * len(mine)))
     rate = _rate(bench)
     own = bench.loaded.n_parameters
     size = parameters or own
@@ -109,29 +100,9 @@ def cost_of(bench: InjectionBench, parameters: int | None = None) -> Cost:
     return Cost(tuple(parts), rate, size, tokens / rate * size / own, size * each + activations)
 
 
-def _trials(planned: InjectionBench, step: Step, picks: dict[str, Pick]) -> list[Trial]:
-    if step.phase == "selection":
-        return selection_trials(planned, step)
-    if source_of(step) is not None:
-        return confided_trials(planned, step, picks)
-    return trace_trials(planned, step, picks)[0]
-
-
-def _tokens(bench: InjectionBench, trials: Sequence[Trial], name: str) -> int:
-    depth = bench.anatomy.n_layers
-    prompts = sorted({trial.prompt.tokens for trial in trials})
-    before: tuple[int, ...] = ()
-    whole = 0.0
-    for tokens in prompts:
-        whole += len(tokens) - _common(before, tokens)
-        before = tokens
-    for trial in trials:
-        if trial.edits and trial.cell is not None:
-            begin = min(min(edit.positions) for edit in trial.edits)
-            whole += (len(trial.prompt.tokens) - begin) * (depth - trial.cell.layer) / depth
-        if name == "naming" or name.startswith("visible-"):
-            whole += WORDS
-    return round(whole)
+def _writing(trials: Sequence[Trial], name: str) -> int:
+    """Tokens of free answers."""
+    return WORDS * len(trials) if name == "naming" or name.startswith("visible-") else 0
 
 
 def _matching(trials: Sequence[Trial], known: set[tuple[object, ...]]) -> int:
@@ -139,27 +110,18 @@ def _matching(trials: Sequence[Trial], known: set[tuple[object, ...]]) -> int:
     needed = {
         (trial.cell, trial.timing, trial.prompt.draft.framing): len(trial.prompt.tokens)
         for trial in trials
-        if trial.matched is not None
+        if trial.like is not None
     }
     new = {key: length for key, length in needed.items() if key not in known}
     known.update(new)
     return sum(length + ROUNDS * 60 for length in new.values())
 
 
-def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-
-
 def _rate(bench: InjectionBench) -> float:
-    """Tokens a second, counted as the plan counts them, of one concept's localisation: many short passes.
-
-    That is what a study consists of; a single long pass would promise two to three times as much.
-    """
-    cell = bench.coarse[len(bench.coarse) // 2]
-    trials = localisation.trials(bench, bench.choosing[0], [cell])
-    best = float("inf")
-    for _ in range(2):
-        begun = time.perf_counter()
-        run_trials(bench, trials)
-        best = min(best, time.perf_counter() - begun)
-    return _tokens(bench, trials, "localisation") / best
+    """Tokens a second, counted as the plan counts them, of one batch of the selection."""
+    batch = batches(bench, groups(selection_steps(bench))[0], {})[0]
+    trials = [trial for step in batch for trial in selection_trials(bench, step)]
+    run_trials(bench, trials[: len(trials) // 8])
+    begun = time.perf_counter()
+    run_trials(bench, trials)
+    return tokens_of(bench, trials) / (time.perf_counter() - begun)

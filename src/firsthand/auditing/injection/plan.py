@@ -1,27 +1,24 @@
 """What is run, step by step: every question of the claim, first on the concepts that choose, then on those that judge.
 
-A step is one question put to one concept; it is the unit in which a study is kept and resumed. What a step needs is
-known before it is run, except for the settings that the first phase chooses.
+A step is one question put to one concept; it is the unit in which a study is kept and resumed
+(:mod:`~firsthand.auditing.injection.batches` runs several together). What a step needs is known before it is run,
+except for the settings that the first phase chooses.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final, Literal
 
 import pandas as pd
 
 from firsthand.claims.injection import Question
-from firsthand.engine.loading import load
-from firsthand.engine.scorer import TextScorer
 from firsthand.studies.cells import Cell
 from firsthand.studies.injection.arms import JUDGED, Arm
 from firsthand.studies.injection.bench import InjectionBench
-from firsthand.studies.injection.free_text import Judge, hear_detection, scorer_judge
-from firsthand.studies.injection.questions import confidence, detection, identification, localisation, naming, strength
+from firsthand.studies.injection.questions import detection, identification, localisation, naming, strength
 from firsthand.studies.injection.questions import open as open_question
 from firsthand.studies.injection.questions.base import Setting
-from firsthand.studies.injection.trials import Trial, run_trials
+from firsthand.studies.injection.trials import Trial
 from firsthand.vocabulary import Timing
 
 Phase = Literal["selection", "trace"]
@@ -85,10 +82,7 @@ def selection_trials(bench: InjectionBench, step: Step) -> list[Trial]:
     kind, _, rest = step.name.partition("-")
     if kind == "detection":
         options, _, framing = rest.partition("-")
-        setting = Setting(framing, int(options))
-        return detection.trials(
-            bench, step.concept, bench.cells, setting, detection.PRIMARY, ask_unrelated=options == "2"
-        )
+        return detection.choosing_trials(bench, step.concept, bench.cells, Setting(framing, int(options)))
     if kind == "identification":
         return identification.trials(bench, step.concept, bench.coarse, Setting(rest), coded=False)
     made = localisation.trials if kind == "localisation" else strength.trials
@@ -142,43 +136,38 @@ def _new(bench: InjectionBench, name: str) -> bool:
     return name != "voice" or len({w.cluster for w in of}) > bench.claim.voices
 
 
-def trace_trials(bench: InjectionBench, step: Step, picks: Picks) -> tuple[list[Trial], Cell]:
-    """The trials of a step of the confirmation, and the cell whose layer is read."""
+def trace_trials(bench: InjectionBench, step: Step, picks: Picks) -> list[Trial]:
+    """The trials of a step of the confirmation that does not go on from another."""
     name, concept = step.name, step.concept
     if name == "training" or name.startswith("transfer-"):
         return transfer_trials(bench, concept, name.removeprefix("transfer-"), picks["detection-2"])
     if name.startswith("detection-"):
         pick = picks[name]
-        cells = _cells(bench, pick, bench.cells)
-        return detection.trials(bench, concept, cells, pick.setting, read=True), pick.cell
+        return detection.trials(bench, concept, _cells(bench, pick, bench.cells), pick.setting, read=pick.cell)
     if name in LATER:
         pick = picks["detection-2"]
         setting = replace(pick.setting, timing=LATER[name])
-        return detection.trials(bench, concept, [pick.cell], setting, JUDGED, read=True), pick.cell
+        return detection.trials(bench, concept, [pick.cell], setting, JUDGED, read=pick.cell)
     if name in (Question.LOCALISATION, Question.STRENGTH):
         pick = picks[name]
         made = localisation.trials if name == Question.LOCALISATION else strength.trials
-        return made(bench, concept, _cells(bench, pick, bench.coarse), full=True, read=True), pick.cell
+        return made(bench, concept, _cells(bench, pick, bench.coarse), full=True, read=pick.cell)
     if name == Question.OPEN:
         pick = picks["detection-2"]
-        return open_question.trials(bench, concept, [pick.cell], pick.setting), pick.cell
+        return open_question.trials(bench, concept, [pick.cell], pick.setting)
     if name == "visible-detection":
         pick = picks["detection-2"]
-        return naming.visible_trials(bench, concept, [pick.cell], pick.setting), pick.cell
+        return naming.visible_trials(bench, concept, [pick.cell], pick.setting)
     pick = picks["identification"]
     if name == "visible-identification":
-        return naming.visible_trials(bench, concept, [pick.cell], pick.setting), pick.cell
+        return naming.visible_trials(bench, concept, [pick.cell], pick.setting)
     if name == Question.NAMING:
-        return naming.trials(bench, concept, [pick.cell], pick.setting), pick.cell
-    cells = _cells(bench, pick, bench.coarse)
-    coded = name == Question.CODES
-    return (
-        identification.trials(bench, concept, cells, pick.setting, coded=coded, full=True, read=True),
-        pick.cell,
-    )
+        return naming.trials(bench, concept, [pick.cell], pick.setting)
+    cells, coded = _cells(bench, pick, bench.coarse), name == Question.CODES
+    return identification.trials(bench, concept, cells, pick.setting, coded=coded, full=True, read=pick.cell)
 
 
-def transfer_trials(bench: InjectionBench, concept: str, name: str, pick: Pick) -> tuple[list[Trial], Cell]:
+def transfer_trials(bench: InjectionBench, concept: str, name: str, pick: Pick) -> list[Trial]:
     """The two-answer question with one thing changed, clean and target; ``training`` changes nothing.
 
     The probe reads the same layer throughout, that of the chosen cell.
@@ -194,10 +183,9 @@ def transfer_trials(bench: InjectionBench, concept: str, name: str, pick: Pick) 
         others: list[str] = [framing for framing in bench.claim.framings if framing != setting.framing]
         setting = replace(setting, framing=[*others, setting.framing][0])
     voices = bench.claim.voices if name == "voice" else 0
-    made = detection.trials(
-        bench, concept, [there], setting, detection.PRIMARY, ask_unrelated=False, read=True, skip_voices=voices
+    return detection.trials(
+        bench, concept, [there], setting, detection.PRIMARY, ask_unrelated=False, read=cell, skip_voices=voices
     )
-    return made, pick.cell
 
 
 def confided_trials(bench: InjectionBench, step: Step, picks: Picks) -> list[Trial]:
@@ -219,42 +207,11 @@ def confided_trials(bench: InjectionBench, step: Step, picks: Picks) -> list[Tri
     return [trial for trial in made if trial.arm is Arm.TARGET]
 
 
-def run_step(bench: InjectionBench, step: Step, picks: Picks, before: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Run a step and return its rows.
-
-    Args:
-        bench: What is fixed.
-        step: The step.
-        picks: The settings that were chosen.
-        before: The rows of the step that this one goes on from (see :func:`source_of`).
-    """
+def trials_of(bench: InjectionBench, step: Step, picks: Picks) -> list[Trial]:
+    """The trials of any step."""
     if step.phase == "selection":
-        return run_trials(bench, selection_trials(bench, step))
-    if before is not None:
-        answers = before.set_index("trial_id")["answer"]
-        reports = confided_trials(bench, step, picks)
-        given = [answers[trial.trial_id] for trial in reports]
-        return confidence.table(bench, step.concept, reports, [a if isinstance(a, str) else None for a in given])
-    trials, cell = trace_trials(bench, step, picks)
-    if step.name == Question.OPEN:
-        return open_question.table(bench, trials, judge_named(bench.claim.judge))
-    if step.name in (Question.NAMING, "visible-detection"):
-        return naming.table(bench, step.concept, trials)
-    if step.name == "visible-identification":
-        found = naming.table(bench, step.concept, trials)
-        return naming.explained(bench, step.concept, found, picks["identification"].setting)
-    return run_trials(bench, trials, cell)
-
-
-@lru_cache(maxsize=2)
-def judge_named(name: str) -> Judge:
-    """The judge of open answers: rules, or a model on this machine.
-
-    Raises:
-        ModelError: If the model cannot be loaded.
-        ElicitationError: If it cannot say yes, no and unclear as one token each.
-    """
-    return hear_detection if name == "rules" else scorer_judge(TextScorer(load(name)))
+        return selection_trials(bench, step)
+    return trace_trials(bench, step, picks) if source_of(step) is None else confided_trials(bench, step, picks)
 
 
 def _cells(bench: InjectionBench, pick: Pick, every: Sequence[Cell]) -> Sequence[Cell]:

@@ -12,14 +12,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from firsthand.auditing.injection.batches import batches, groups, match_all, run_batch
 from firsthand.auditing.injection.document import Told, document_of
 from firsthand.auditing.injection.plan import (
     Pick,
     Picks,
     Step,
-    run_step,
     selection_steps,
-    source_of,
     trace_steps,
 )
 from firsthand.auditing.injection.selecting import choose, chosen_cell, grid
@@ -27,7 +26,7 @@ from firsthand.auditing.injection.trained import judge_trained, shipped_detector
 from firsthand.auditing.running import bindings_of, examined, settle
 from firsthand.claims import FrozenInjection, InjectionClaim, Question
 from firsthand.engine import LoadedModel, load
-from firsthand.progress import Progress, Silent, tracked
+from firsthand.progress import Progress, Silent
 from firsthand.report.document import KnownAnswer
 from firsthand.report.injection_document import InjectionDocument, Selection
 from firsthand.studies.injection.bench import InjectionBench, prepare
@@ -136,12 +135,18 @@ def _run(
     bench: InjectionBench, steps: Sequence[Step], trace: Trace, picks: Picks, stage: str, progress: Progress
 ) -> dict[str, pd.DataFrame]:
     """Run what is not finished, and return all rows by the name of their step."""
-    found: dict[str, list[pd.DataFrame]] = {}
     done: dict[Step, pd.DataFrame] = {}
-    for step in tracked(steps, stage, len(steps), progress):
-        source = source_of(step)
-        before = None if source is None else done[source]
-        done[step] = kept(trace, step.unit, partial(run_step, bench, step, picks, before))
+    progress.start(stage, len(steps))
+    for group in groups(steps):
+        if not all(trace.unit_done(step.unit) for step in group):
+            match_all(bench, group, picks)
+        for batch in batches(bench, group, picks):
+            make = partial(run_batch, bench, batch, picks, done)
+            done.update(zip(batch, kept(trace, [step.unit for step in batch], make), strict=True))
+            for _ in batch:
+                progress.step()
+    found: dict[str, list[pd.DataFrame]] = {}
+    for step in steps:
         found.setdefault(step.name, []).append(done[step])
     about = {"study": "injection", **{name: f"{p.cell.name} {p.setting.framing}" for name, p in picks.items()}}
     trace.finish([step.unit for step in steps], about)

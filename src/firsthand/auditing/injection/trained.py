@@ -6,20 +6,20 @@ in its own short wording, layer and dose, by the path that judges the model; and
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from firsthand.auditing.injection.batches import run_batch
 from firsthand.auditing.injection.detecting import judge_detection
-from firsthand.auditing.injection.plan import Pick, Step, run_step
+from firsthand.auditing.injection.plan import Pick, Step
 from firsthand.auditing.injection.probing import probed
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.claims.injection import InjectionClaim, Question
 from firsthand.engine import LoadedModel, load_adapter
-from firsthand.progress import Progress, tracked
+from firsthand.progress import Progress
 from firsthand.report.document import KnownAnswer
 from firsthand.studies.cells import Cell
 from firsthand.studies.injection.bench import prepare
@@ -84,13 +84,12 @@ def judge_trained(
         picks = {"detection-2": Pick(Cell(bench.layers[0], bench.claim.doses[0]), Setting())}
         steps = [Step("trace", "detection-2", concept, i) for i, concept in enumerate(bench.judging)]
         trace = Trace(folder)
-        frames = [
-            kept(trace, step.unit, partial(run_step, bench, step, picks))
-            for step in tracked(steps, "trained detector", len(steps), progress)
-        ]
+        progress.say("asking the trained detector")
+        units = [step.unit for step in steps]
+        frames = kept(trace, units, lambda: run_batch(bench, steps, picks))
     finally:
         adapted.unload()
-    trace.finish([step.unit for step in steps], {"study": "injection", "reporter": "smollm2-detector"})
+    trace.finish(units, {"study": "injection", "reporter": "smollm2-detector"})
     result = judge_detection(probed(pd.concat(frames, ignore_index=True), "detection-2"), spec).result
     return KnownAnswer(
         reporter="LoRA detector",

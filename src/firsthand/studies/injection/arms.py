@@ -16,21 +16,32 @@ against         (no kind)        identification only: the target, in a conversat
 ==============  ===============  ====================================================================================
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from typing import Final
 
-from torch import Tensor
-
-from firsthand.engine import Capture, Edit, Operation, Row, resid_post, run
-from firsthand.engine.matching import match_directions
+from firsthand.engine import Edit, Operation, resid_post
 from firsthand.studies.cells import Cell
 from firsthand.studies.injection.bench import InjectionBench
 from firsthand.studies.injection.prompts import Prompt
 from firsthand.vocabulary import Kind, Timing
 
 Span = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Like:
+    """Where the impact of a direction without content is to be the target's.
+
+    Attributes:
+        prompt: A conversation that asks for something unrelated: where the injection is asked for, the change of the
+            output *is* the report.
+        span: Its marked tokens.
+    """
+
+    prompt: Prompt
+    span: Span
 
 
 class Arm(StrEnum):
@@ -54,9 +65,6 @@ KINDS: Final[Mapping[Arm, Kind]] = {
     Arm.CONTENT_FREE: Kind.IMPACT_CONTROL,
 }
 """The trial kind of each arm that the specificity margin is taken over."""
-
-LEAST_IMPACT: Final = 1e-5
-"""Least KL divergence, in nats, that counts as an impact at all: below it a matched control has nothing to match."""
 
 JUDGED: Final = (*KINDS, Arm.SHUFFLED)
 """Arms that a verdict on detection rests on."""
@@ -95,21 +103,21 @@ def edit(
     """The edit of an arm, or none where nothing is done to the stream.
 
     Args:
-        arm: The arm; swaps are made by :func:`swapped`.
+        arm: The arm; for a swap, which is filled in when it is settled, the sham's.
         bench: What is fixed.
         cell: Layer and dose.
         concept: The concept.
         prompt: The conversation.
         span: The marked tokens; the prompt's one marked text if it is left out.
         timing: When it acts.
-        strength: Its strength, if it is not the cell's: the matched one of a direction without content.
+        strength: Its strength, if it is not the cell's.
         other: Whether the vector of the other recipe is added.
     """
     if arm in UNEDITED:
         return ()
     positions, when = placed(prompt, prompt.span if span is None else span, timing)
     site, size = resid_post(cell.layer), bench.strength(cell) if strength is None else strength
-    if arm is Arm.SHAM:
+    if arm in (Arm.SHAM, Arm.SWAP):
         vector = bench.vector(concept, cell.layer)
         return (Edit(site, positions, vector, Operation.REPLACE, 0.0, **when),)  # type: ignore[arg-type]
     if arm is Arm.CONTENT_FREE:
@@ -121,59 +129,5 @@ def edit(
     return (Edit(site, positions, vector, Operation.ADD, size, **when),)  # type: ignore[arg-type]
 
 
-def swapped(bench: InjectionBench, cell: Cell, pairs: Sequence[tuple[Prompt, Prompt]]) -> list[tuple[Edit, ...]]:
-    """For each prompt the edits that replace its marked tokens' stream by that of another conversation's.
-
-    Args:
-        bench: What is fixed.
-        cell: Where.
-        pairs: A prompt, and one with the same marked text after another lead.
-    """
-    site = resid_post(cell.layer)
-    if bench.planned:
-        return [edit(Arm.SHAM, bench, cell, bench.concepts[0], prompt) for prompt, _ in pairs]
-    rows = [Row(source.tokens, captures=(Capture("stream", site, source.span),)) for _, source in pairs]
-    found = run(bench.anatomy, rows, reduce=lambda logprobs, _: logprobs[:, :1]).captures
-    return [_replacing(prompt.span, reading["stream"], cell) for (prompt, _), reading in zip(pairs, found, strict=True)]
-
-
-@lru_cache(maxsize=4096)
-def matched_strength(
-    bench: InjectionBench,
-    cell: Cell,
-    concept: str,
-    prompt: Prompt,
-    *,
-    span: Span | None = None,
-    timing: Timing = Timing.PREFILL,
-) -> tuple[float, bool]:
-    """The strength at which the direction without content moves an answer as much as the target does, and if found.
-
-    Several questions in the same cell need the same one, so it is remembered.
-
-    Args:
-        bench: What is fixed.
-        cell: Layer and dose of the target.
-        concept: The concept.
-        prompt: A conversation that asks for something unrelated: where the injection is asked for, the change of the
-            output *is* the report.
-        span: The marked tokens.
-        timing: When both act.
-    """
-    if bench.planned:
-        return bench.strength(cell), True
-    free, target = (
-        edit(arm, bench, cell, concept, prompt, span, timing=timing) for arm in (Arm.CONTENT_FREE, Arm.TARGET)
-    )
-    tolerance = bench.claim.analysis.impact_tolerance
-    found = match_directions(bench.anatomy, Row(prompt.tokens), free, target, tolerance=tolerance)
-    return float(found.dose[0]), bool(found.matched[0]) and float(found.impact[0]) >= LEAST_IMPACT
-
-
 def _norm(bench: InjectionBench, concept: str, cell: Cell) -> float:
     return float(bench.vector(concept, cell.layer).norm())
-
-
-def _replacing(span: Span, stream_TH: Tensor, cell: Cell) -> tuple[Edit, ...]:
-    pairs = zip(span, stream_TH, strict=True)
-    return tuple(Edit(resid_post(cell.layer), (at,), state_H, Operation.REPLACE, 1.0) for at, state_H in pairs)

@@ -5,7 +5,8 @@ same for models whose streams differ by orders of magnitude. Control directions 
 layer: one and the same "random" direction for all would be a single draw.
 """
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -49,7 +50,7 @@ class InjectionBench:
         wordings: Wordings that this tokenizer can express.
         choosing: Concepts on which settings are chosen.
         judging: Concepts on which verdicts rest.
-        planned: Whether trials are only listed, to be counted: what would have to be measured first is left open.
+        matches: Strengths of directions without content that were matched already, and whether one was found.
     """
 
     claim: InjectionClaim
@@ -62,7 +63,7 @@ class InjectionBench:
     wordings: tuple[Wording, ...]
     choosing: tuple[str, ...]
     judging: tuple[str, ...]
-    planned: bool = False
+    matches: dict[Hashable, tuple[float, bool]] = field(default_factory=dict)
 
     @property
     def concepts(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The trials of an injection study as a trace: what observers may see, what was done, what came back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 import pandas as pd
@@ -9,20 +9,27 @@ from firsthand.studies.injection.trials import COLUMNS
 from firsthand.trials.trace import PARTS, Trace
 
 
-def kept(trace: Trace, unit: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-    """A unit's trials, from the trace if it is finished there, else made and written.
+def kept(trace: Trace, units: Sequence[str], make: Callable[[], Sequence[pd.DataFrame]]) -> list[pd.DataFrame]:
+    """The trials of some units, from the trace where they are finished there, else made and written.
+
+    Where one is missing all are made again, since what runs together shares its rounding; only the missing are written.
 
     Args:
         trace: The trace.
-        unit: Name of the unit.
-        make: Makes the trials.
+        units: Names of the units.
+        make: Makes the trials of all units together.
 
     Raises:
         TraceError: If a finished unit was altered or removed, or cannot be written.
     """
-    if not trace.unit_done(unit):
-        table = make()
-        parts = {part: table[["trial_id", *(c for c in COLUMNS[part] if c in table)]] for part in PARTS}
-        trace.write_unit(unit, parts, sorted(set(table["text"])))
+    missing = {unit for unit in units if not trace.unit_done(unit)}
+    for unit, table in zip(units, make(), strict=True) if missing else ():
+        if unit in missing:
+            parts = {part: table[["trial_id", *(c for c in COLUMNS[part] if c in table)]] for part in PARTS}
+            trace.write_unit(unit, parts, sorted(set(table["text"])))
+    return [_read(trace, unit) for unit in units]
+
+
+def _read(trace: Trace, unit: str) -> pd.DataFrame:
     frames = [trace.read_units(part, [unit]) for part in PARTS]
     return reduce(lambda left, right: left.merge(right, on="trial_id", validate="one_to_one"), frames)

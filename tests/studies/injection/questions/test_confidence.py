@@ -13,7 +13,8 @@ from firsthand.studies.injection.bench import InjectionBench
 from firsthand.studies.injection.places import CONTROL
 from firsthand.studies.injection.questions import confidence, detection, strength
 from firsthand.studies.injection.questions.base import Setting
-from firsthand.studies.injection.trials import Trial, run_trials
+from firsthand.studies.injection.running import run_trials
+from firsthand.studies.injection.trials import Trial
 
 CELL = Cell(1, 1.0)
 
@@ -21,7 +22,7 @@ CELL = Cell(1, 1.0)
 @pytest.fixture(scope="module")
 def reports(injection_bench: InjectionBench) -> list[Trial]:
     return detection.trials(
-        injection_bench, "sea", [CELL], Setting(), (Arm.CLEAN, Arm.TARGET), ask_unrelated=False, read=True
+        injection_bench, "sea", [CELL], Setting(), (Arm.CLEAN, Arm.TARGET), ask_unrelated=False, read=CELL
     )
 
 
@@ -45,7 +46,7 @@ def valid(monkeypatch: pytest.MonkeyPatch) -> None:
 def table(injection_bench: InjectionBench, reports: list[Trial], given: list[str | None]) -> pd.DataFrame:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(confidence, "run_trials", heard)
-        return confidence.table(injection_bench, "sea", reports, given)
+        return confidence.table(injection_bench, reports, given)
 
 
 def asked(bench: InjectionBench, report: Trial, answer: str, ask: str = "") -> tuple[int, ...]:
@@ -108,26 +109,24 @@ def test_confidence_is_stated_under_the_injection_and_the_unedited_models_withou
 @pytest.mark.usefixtures("valid")
 def test_reports_with_several_marked_texts_keep_all_their_edits(bench: InjectionBench) -> None:
     report = next(t for t in strength.trials(bench, "sea", [CELL]) if t.arm is Arm.TARGET)
-    (row,) = confidence.table(bench, "sea", [report], ["first"]).to_dict("records")
+    (row,) = confidence.table(bench, [report], ["first"]).to_dict("records")
     assert row["confidence"] == pytest.approx(stated(bench, Row(asked(bench, report, "first"), report.edits)), abs=1e-4)
     assert row["unedited"] == pytest.approx(stated(bench, Row(asked(bench, report, "first"))), abs=1e-4)
 
 
 def test_questions_rotate_over_concepts(bench: InjectionBench, reports: list[Trial]) -> None:
-    details = []
-    for concept in bench.concepts[:3]:
-        one = replace(reports[0], concept=concept)
-        details.append(confidence.table(bench, concept, [one], ["nothing"])["detail"].iloc[0])
+    same = [replace(reports[0], concept=concept) for concept in bench.concepts[:3]]
+    details = confidence.table(bench, same, ["nothing"] * 3)["detail"].tolist()
     assert details == [f"detection: {ask}" for ask in confidence.ASKS]
 
 
 def test_a_confidence_whose_likeliest_token_is_no_digit_is_invalid(bench: InjectionBench, reports: list[Trial]) -> None:
-    found = confidence.table(bench, "sea", reports[:1], ["nothing"])
+    found = confidence.table(bench, reports[:1], ["nothing"])
     assert found["answer"].isna().all()
     assert found[["confidence", "rating", "unedited"]].isna().all(axis=None)
 
 
 def test_where_no_report_was_valid_nothing_is_asked(bench: InjectionBench, reports: list[Trial]) -> None:
-    found = confidence.table(bench, "sea", reports, [None] * len(reports))
+    found = confidence.table(bench, reports, [None] * len(reports))
     assert len(found) == 0
     assert {"trial_id", "text", "concept"} <= set(found.columns)

@@ -7,7 +7,6 @@ from itertools import permutations
 import pytest
 import torch
 
-from firsthand.engine import Operation
 from firsthand.studies.cells import Cell
 from firsthand.studies.injection.arms import Arm
 from firsthand.studies.injection.bench import InjectionBench
@@ -60,8 +59,10 @@ def test_only_the_push_says_anything_of_the_concept(bench: InjectionBench) -> No
 def test_a_swap_takes_the_stream_of_a_conversation_about_another_concept(bench: InjectionBench) -> None:
     made = [t for t in detection.trials(bench, "sea", [CELL], Setting()) if t.arm is Arm.SWAP]
     for trial in made:
-        assert [edit.positions for edit in trial.edits] == [(at,) for at in trial.prompt.span]
-        assert {(edit.operation, edit.strength) for edit in trial.edits} == {(Operation.REPLACE, 1.0)}
+        assert trial.source is not None
+        assert bench.neighbour("sea") in trial.source.text
+        assert trial.source.draft.labels == trial.prompt.draft.labels
+        assert trial.source.meanings == trial.prompt.meanings
     later = detection.trials(bench, "sea", [CELL], Setting(timing=Timing.LIVE))
     assert not [t for t in later if t.arm is Arm.SWAP]
 
@@ -70,7 +71,7 @@ def test_the_unrelated_question_stands_in_the_same_frame_and_its_right_answer_is
     made = detection.trials(bench, "sea", [CELL], Setting())
     beside = asked(made, "unrelated")
     assert {t.prompt.meanings for t in beside} == {("yes", "no"), ("no", "yes")}
-    assert {t.arm for t in beside} == {Arm.CLEAN, Arm.TARGET, Arm.SHAM, Arm.CONTENT_FREE, Arm.SHUFFLED}
+    assert {t.arm for t in beside} == {Arm.CLEAN, Arm.TARGET, Arm.CONTENT_FREE}
     (question,) = {t.prompt.draft.detail for t in beside}
     assert question in RIGHT_NO
     assert all(question in bench.loaded.tokenizer.decode([t.prompt.tokens[i] for i in t.prompt.span]) for t in beside)
@@ -91,8 +92,9 @@ def test_unrelated_questions_differ_between_concepts(bench: InjectionBench) -> N
 
 def test_directions_without_content_are_matched_once_for_the_concept_and_cell(bench: InjectionBench) -> None:
     made = [t for t in detection.trials(bench, "sea", [CELL], Setting()) if t.arm is Arm.CONTENT_FREE]
-    assert len({edit.strength for trial in made for edit in trial.edits}) == 1
-    assert {trial.matched for trial in made} <= {True, False}
+    assert len({trial.like for trial in made}) == 1
+    assert made[0].like is not None
+    assert made[0].like.prompt.draft.task == "unrelated"
 
 
 @pytest.mark.parametrize(("timing", "delay"), [(Timing.LIFTED, 0), (Timing.DELAYED, 2)])
@@ -133,9 +135,9 @@ def test_with_the_other_recipe_the_target_is_its_vector_under_a_name_of_its_own(
 
 
 def test_activations_are_read_only_where_they_are_asked_for(bench: InjectionBench) -> None:
-    for read in (False, True):
+    for read in (None, CELL):
         made = detection.trials(bench, "sea", [CELL], Setting(), PRIMARY, read=read)
-        assert {trial.probed for trial in made if trial.prompt.draft.task == "detection"} == {read}
+        assert {trial.reading for trial in made} == {read}
         assert all(trial.sensors == (((trial.prompt.span, "sea"),) if read else ()) for trial in asked(made))
 
 
@@ -152,3 +154,30 @@ def test_more_voices_ask_the_same_in_more_words(bench: InjectionBench) -> None:
     assert Counter(trial.prompt.draft.cluster for trial in made) == dict.fromkeys(
         {w.cluster for w in two.asked("sea", "instruction", 2)}, 2
     )
+
+
+@pytest.mark.parametrize("options", [2, 3])
+def test_to_choose_a_cell_every_answer_stands_in_every_place_once_for_each_concept(
+    bench: InjectionBench, options: int
+) -> None:
+    seen: Counter[tuple[str, ...]] = Counter()
+    for concept in bench.choosing:
+        made = detection.choosing_trials(bench, concept, [CELL], Setting(options=options))
+        for arm in PRIMARY:
+            orders = [trial.prompt.meanings for trial in asked(made) if trial.arm is arm]
+            assert all(len({order[place] for order in orders}) == options for place in range(options))
+            assert len(orders) == options
+            seen.update(orders if arm is Arm.TARGET else [])
+    assert set(seen) == set(permutations(made[0].prompt.meanings))
+    assert len(set(seen.values())) == 1
+
+
+def test_to_choose_a_cell_the_unrelated_question_is_put_in_both_orders_over_the_concepts(bench: InjectionBench) -> None:
+    orders = []
+    for concept in bench.choosing:
+        beside = asked(detection.choosing_trials(bench, concept, bench.cells, Setting()), "unrelated")
+        assert {trial.cell for trial in beside} == {None, *bench.cells}
+        orders += [trial.prompt.meanings for trial in beside if trial.arm is Arm.CLEAN]
+    assert Counter(orders) == {("yes", "no"): 4, ("no", "yes"): 4}
+    three = detection.choosing_trials(bench, "sea", [CELL], Setting(options=3))
+    assert not asked(three, "unrelated")

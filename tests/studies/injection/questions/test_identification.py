@@ -1,7 +1,6 @@
 """Identification: the concept once in every place of its list, codes that mean it on one prompt only, and controls."""
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
@@ -20,7 +19,7 @@ CELL = Cell(1, 1.0)
 
 @pytest.fixture(scope="module", params=[False, True], ids=["choice", "codes"])
 def made(request: pytest.FixtureRequest, injection_bench: InjectionBench) -> list[Trial]:
-    return identification.trials(injection_bench, "sea", [CELL], Setting(), coded=request.param, full=True, read=True)
+    return identification.trials(injection_bench, "sea", [CELL], Setting(), coded=request.param, full=True, read=CELL)
 
 
 def real(made: list[Trial], arm: Arm) -> list[Trial]:
@@ -106,7 +105,7 @@ def test_half_of_the_control_questions_say_nothing_about_injections(bench: Injec
 def test_told_and_untold_change_places_from_concept_to_concept(bench: InjectionBench) -> None:
     told: Counter[int] = Counter()
     for concept in bench.concepts[:4]:
-        made = identification.trials(replace(bench, planned=True), concept, [], Setting(), coded=False, full=True)
+        made = identification.trials(bench, concept, [], Setting(), coded=False, full=True)
         for trial in made:
             if trial.prompt.draft.detail == "told":
                 told[trial.prompt.meanings.index(concept)] += 1
@@ -131,9 +130,9 @@ def test_the_vector_is_set_against_a_text_and_a_text_stands_alone(bench: Injecti
 
 
 def test_the_place_of_the_pushed_prompt_changes_from_concept_to_concept(bench: InjectionBench) -> None:
-    planned, places = replace(bench, planned=True), []
+    places = []
     for concept in bench.concepts[:8]:
-        made = identification.trials(planned, concept, [CELL], Setting(), coded=False, full=True)
+        made = identification.trials(bench, concept, [CELL], Setting(), coded=False, full=True)
         (against,) = [t for t in made if t.arm is Arm.AGAINST]
         places.append(against.prompt.meanings.index(concept))
     assert Counter(places) == dict.fromkeys(range(4), 2)

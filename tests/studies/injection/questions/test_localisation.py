@@ -18,7 +18,7 @@ CELL = Cell(1, 1.0)
 
 @pytest.fixture(scope="module")
 def made(injection_bench: InjectionBench) -> list[Trial]:
-    return localisation.trials(injection_bench, "sea", [CELL], full=True, read=True)
+    return localisation.trials(injection_bench, "sea", [CELL], full=True, read=CELL)
 
 
 def test_the_right_answer_is_the_sentence_that_carries_the_vector(bench: InjectionBench, made: list[Trial]) -> None:
@@ -60,7 +60,7 @@ def test_sensors_are_at_every_sentence_of_the_question_and_at_none_of_the_contro
     for trial in made:
         real = trial.prompt.draft.task == "localisation"
         assert trial.sensors == (tuple((span, "sea") for span in trial.prompt.spans) if real else ())
-        assert trial.probed is real
+        assert trial.reading == (CELL if real else None)
 
 
 def test_without_controls_there_are_the_clean_trial_and_one_target_a_sentence_and_cell(bench: InjectionBench) -> None:
@@ -69,7 +69,7 @@ def test_without_controls_there_are_the_clean_trial_and_one_target_a_sentence_an
         (Arm.CLEAN, None): 1,
         **{(Arm.TARGET, cell): 5 for cell in bench.cells},
     }
-    assert not any(trial.sensors or trial.probed for trial in made)
+    assert not any(trial.sensors or trial.reading for trial in made)
 
 
 def test_texts_rotate_and_sentences_are_drawn_for_each_concept(bench: InjectionBench) -> None:

@@ -1,6 +1,7 @@
 """Naming and reconstruction: what is written, how high the concept ranks there, and the visible answer Y."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from firsthand.studies.injection.concepts import surface_forms
 from firsthand.studies.injection.questions import naming
 from firsthand.studies.injection.questions.base import Setting
 from firsthand.studies.injection.questions.identification import lists
+from firsthand.studies.injection.settling import settled
 from firsthand.studies.injection.trials import Trial
 
 CELL = Cell(1, 1.0)
@@ -33,7 +35,7 @@ def visible(injection_bench: InjectionBench) -> list[Trial]:
 
 @pytest.fixture(scope="module")
 def table(injection_bench: InjectionBench, made: list[Trial]) -> pd.DataFrame:
-    return naming.table(injection_bench, "sushi", made)
+    return naming.table(injection_bench, made)
 
 
 def test_the_question_is_asked_in_every_arm_and_a_request_for_any_word_beside_it(made: list[Trial]) -> None:
@@ -56,9 +58,10 @@ def test_the_visible_answer_is_asked_in_every_arm_without_a_word_about_injection
             assert not ABOUT_INJECTIONS.search(content)
 
 
-def test_what_is_written_is_what_plain_greedy_steps_write(bench: InjectionBench, made: list[Trial]) -> None:
-    few = made[:3]
-    for trial, text in zip(few, naming.written(bench, few), strict=True):
+def test_what_is_written_is_what_plain_greedy_steps_write(
+    bench: InjectionBench, made: list[Trial], table: pd.DataFrame
+) -> None:
+    for trial, said in list(zip(settled(bench, made), table["said"], strict=True))[:4]:
         tokens = list(trial.prompt.tokens)
         for _ in range(naming.WORDS):
             logprobs = run(bench.anatomy, [Row(tuple(tokens), trial.edits)], path="plain").logprobs_RV[0]
@@ -66,14 +69,14 @@ def test_what_is_written_is_what_plain_greedy_steps_write(bench: InjectionBench,
             if re.search(r'"|\n', bench.loaded.tokenizer.decode(tokens[len(trial.prompt.tokens) :])):
                 break
         plain = bench.loaded.tokenizer.decode(tokens[len(trial.prompt.tokens) :])
-        assert text.strip() == re.split(r'"|\n', plain)[0].strip()
+        assert said.strip() == re.split(r'"|\n', plain)[0].strip()
 
 
 def test_percentile_and_rank_are_those_of_a_slow_count(
     bench: InjectionBench, made: list[Trial], table: pd.DataFrame
 ) -> None:
     tokenizer, part = bench.loaded.tokenizer, bench.part("sushi")
-    for trial, (_, row) in zip(made, table.iterrows(), strict=True):
+    for trial, (_, row) in zip(settled(bench, made), table.iterrows(), strict=True):
         logprobs = run(bench.anatomy, [Row(trial.prompt.tokens, trial.edits)], path="plain").logprobs_RV[0].double()
         firsts: dict[str, set[int]] = {}
         for concept in part:
@@ -100,10 +103,22 @@ def test_an_answer_names_the_concept_if_it_says_that_this_is_it(
     bench: InjectionBench, made: list[Trial], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = ["Sushi", "sushi.", "rice", ""]
-    monkeypatch.setattr(naming, "written", lambda _bench, trials: texts[: len(trials)])
-    found = naming.table(bench, "sushi", made[:4])
+    written = [[SimpleNamespace(text=text)] for text in texts]
+    monkeypatch.setattr(naming, "generate", lambda *_, **__: written)
+    found = naming.table(bench, made[:4])
     np.testing.assert_array_equal(found["named"], [1.0, 1.0, 0.0, np.nan])
     assert found["said"].tolist() == texts
+
+
+def test_concepts_together_are_read_as_each_by_itself(bench: InjectionBench, visible: list[Trial]) -> None:
+    other = naming.visible_trials(bench, "war", [CELL], Setting())
+    apart = [naming.explained(bench, naming.table(bench, one), Setting()) for one in (visible, other)]
+    together = naming.explained(bench, naming.table(bench, [*visible, *other]), Setting())
+    before = pd.concat(apart, ignore_index=True)
+    assert together[["trial_id", "said", "order"]].equals(before[["trial_id", "said", "order"]])
+    np.testing.assert_allclose(together["rank"], before["rank"], atol=1)
+    for one, two in zip(together["logprobs"], before["logprobs"], strict=True):
+        np.testing.assert_allclose(one, two, atol=1e-3)
 
 
 def test_the_table_says_what_was_done_in_every_row(made: list[Trial], table: pd.DataFrame) -> None:
@@ -116,8 +131,8 @@ def test_the_table_says_what_was_done_in_every_row(made: list[Trial], table: pd.
 def test_the_reading_of_y_is_how_likely_each_pushed_conversation_makes_it(
     bench: InjectionBench, visible: list[Trial]
 ) -> None:
-    table = naming.table(bench, "sushi", visible).assign(said="rice and fish")
-    found = naming.explained(bench, "sushi", table, Setting())
+    table = naming.table(bench, visible).assign(said="rice and fish")
+    found = naming.explained(bench, table, Setting())
     listed = lists(bench, "sushi")[0]
     for _, row in found.iterrows():
         if row["arm"] != "target":
@@ -136,4 +151,4 @@ def test_the_reading_of_y_is_how_likely_each_pushed_conversation_makes_it(
 
 
 def test_an_empty_y_is_equally_likely_after_every_concept(bench: InjectionBench) -> None:
-    assert naming._likelihoods(bench, "sushi", "", lists(bench, "sushi")[0], Setting()) == [0.0] * 4
+    assert naming._likelihoods(bench, [("sushi", "")], Setting()) == [[0.0] * 4]

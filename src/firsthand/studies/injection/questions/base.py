@@ -1,14 +1,12 @@
 """What the questions have in common."""
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from firsthand.studies.cells import Cell
+from firsthand.studies.injection.trials import Trial
 from firsthand.studies.injection.wordings import LabelStyle
 from firsthand.vocabulary import Timing
-
-Fits: TypeAlias = dict[Cell, tuple[float, bool]]
-"""The content-free direction's strength in each cell, and whether its impact is the target's there."""
 
 
 @dataclass(frozen=True)
@@ -28,3 +26,17 @@ class Setting:
     timing: Timing = Timing.PREFILL
     labels: LabelStyle = "digits"
     other_recipe: bool = False
+
+
+def read_at_marks(trial: Trial, read: Cell | None, concepts: Sequence[str] | None = None) -> Trial:
+    """A trial whose stream is read at each marked text, along its own concept's vector or along those of others.
+
+    Args:
+        trial: The trial.
+        read: At whose layer, in whose doses; nothing is read without one.
+        concepts: The concepts.
+    """
+    if read is None:
+        return trial
+    along = concepts or (trial.concept,)
+    return replace(trial, sensors=tuple((span, c) for span in trial.prompt.spans for c in along), reading=read)

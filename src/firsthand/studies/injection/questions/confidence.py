@@ -15,32 +15,33 @@ import pandas as pd
 from firsthand.studies.injection.arms import Arm
 from firsthand.studies.injection.bench import InjectionBench
 from firsthand.studies.injection.places import CONTROL, confidence
+from firsthand.studies.injection.running import run_trials
+from firsthand.studies.injection.settling import settled
 from firsthand.studies.injection.texts_places import CONFIDENCE_TEXTS
-from firsthand.studies.injection.trials import Trial, run_trials
+from firsthand.studies.injection.trials import Trial
 
 ASKS: Final = tuple(CONFIDENCE_TEXTS)
 
 
-def table(bench: InjectionBench, concept: str, trials: Sequence[Trial], answers: Sequence[str | None]) -> pd.DataFrame:
+def table(bench: InjectionBench, trials: Sequence[Trial], answers: Sequence[str | None]) -> pd.DataFrame:
     """The confidence in the answers of some trials.
 
     Args:
         bench: What is fixed.
-        concept: The concept.
-        trials: The trials of the report.
+        trials: The trials of the report, of one concept or several.
         answers: What was answered on each; where it was invalid nothing is asked.
 
     Returns:
-        The columns of :func:`~firsthand.studies.injection.trials.run_trials`, and ``report`` (the trial's
+        The columns of :func:`~firsthand.studies.injection.running.run_trials`, and ``report`` (the trial's
         ``trial_id``), ``given`` (its answer), ``confidence`` (mean of the stated ranges, weighted by their probability;
         NaN if it is invalid), ``rating`` (the same of the other rating) and ``unedited`` (the confidence without the
         injection).
     """
-    ask = ASKS[bench.concepts.index(concept) % len(ASKS)]
-    reports = [(trial, answer) for trial, answer in zip(trials, answers, strict=True) if answer is not None]
+    reports = [(t, answer) for t, answer in zip(settled(bench, trials), answers, strict=True) if answer is not None]
     if not reports:
         return pd.DataFrame({"trial_id": [], "text": [], "concept": []}, dtype=object)
-    asked, other = ([_asked(bench, trial, answer, how) for trial, answer in reports] for how in (ask, CONTROL))
+    asked = [_asked(bench, trial, answer, _ask(bench, trial.concept)) for trial, answer in reports]
+    other = [_asked(bench, trial, answer, CONTROL) for trial, answer in reports]
     known = {trial.prompt.tokens for trial in (*asked, *other) if not trial.edits}
     plain = {t.prompt.tokens: t for t in (*asked, *other) if t.prompt.tokens not in known}
     without = [replace(t, arm=Arm.CLEAN, edits=(), cell=None, truth="", matched=None) for t in plain.values()]
@@ -61,10 +62,15 @@ def table(bench: InjectionBench, concept: str, trials: Sequence[Trial], answers:
     )
 
 
+def _ask(bench: InjectionBench, concept: str) -> str:
+    """How a concept's confidence is asked for."""
+    return ASKS[bench.concepts.index(concept) % len(ASKS)]
+
+
 def _asked(bench: InjectionBench, trial: Trial, answer: str, how: str) -> Trial:
     draft = trial.prompt.draft
     prompt = bench.prompt(confidence(draft, draft.meanings.index(answer), how))
-    return replace(trial, prompt=prompt, sensors=(), probed=False, name=f"{trial.trial_id}: {answer}, {how}")
+    return replace(trial, prompt=prompt, sensors=(), reading=None, name=f"{trial.trial_id}: {answer}, {how}")
 
 
 def _mean(order: str, logprobs: Sequence[float]) -> float:

@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import Final
 
 from firsthand.studies.cells import Cell
-from firsthand.studies.injection.arms import JUDGED, UNEDITED, Arm, edit, matched_strength, swapped
+from firsthand.studies.injection.arms import JUDGED, UNEDITED, Arm, Like, edit
 from firsthand.studies.injection.bench import InjectionBench
 from firsthand.studies.injection.drafts import Earlier, detection, draw_earlier, unrelated
 from firsthand.studies.injection.prompts import Prompt
-from firsthand.studies.injection.questions.base import Fits, Setting
+from firsthand.studies.injection.questions.base import Setting
 from firsthand.studies.injection.texts_questions import RIGHT_NO
 from firsthand.studies.injection.trials import Trial
 from firsthand.studies.injection.wordings import Meaning, Order, Wording, orders
@@ -26,6 +26,8 @@ from firsthand.vocabulary import Timing
 YES_NO: Final[Order] = (Meaning.YES, Meaning.NO)
 PRIMARY: Final = (Arm.CLEAN, Arm.TARGET)
 EVERY: Final = (*JUDGED, Arm.SWAP)
+BESIDE: Final = (*PRIMARY, Arm.CONTENT_FREE)
+"""Arms in which the unrelated question is put: what the injection does there, and that its control does as much."""
 
 
 def trials(
@@ -36,7 +38,7 @@ def trials(
     arms: Sequence[Arm] = EVERY,
     *,
     ask_unrelated: bool = True,
-    read: bool = False,
+    read: Cell | None = None,
     skip_voices: int = 0,
 ) -> list[Trial]:
     """Every wording of the setting and order of one concept, in every arm and cell, with the unrelated question.
@@ -48,30 +50,53 @@ def trials(
         setting: Framing, number of answers, timing, labels and recipe.
         arms: Arms; the clean one always is there.
         ask_unrelated: Whether the unrelated question is asked too.
-        read: Whether the activations are read, for wires and probes.
+        read: At whose layer the activations are read, for wires and probes; they are not read without one.
         skip_voices: How many of the concept's own voices are passed over, for voices that it was not asked in.
     """
     wordings = bench.asked(concept, setting.framing, setting.options, setting.labels, skip=skip_voices)
     earlier = earlier_of(bench, concept, setting.timing)
-    fits: Fits = {}
-    if Arm.CONTENT_FREE in arms:
-        prompt = unrelated_prompt(bench, concept, wordings[0], YES_NO, earlier)
-        fits = {cell: matched_strength(bench, cell, concept, prompt, timing=setting.timing) for cell in cells}
+    like = like_unrelated(bench, concept, wordings[0], earlier)
     made: list[Trial] = []
     for wording in wordings:
         for order in orders(wording.meanings):
             draft = detection(wording, order, earlier)
-            made += of_prompt(bench, _trial(concept, setting, bench.led(draft, concept), read), cells, arms, fits)
+            made += of_prompt(bench, _trial(concept, setting, bench.led(draft, concept), read), cells, arms, like)
             if Arm.PUSH in arms:
                 pushed = bench.led(draft, concept, towards=concept)
                 made.append(replace(_trial(concept, setting, pushed, read), arm=Arm.PUSH))
         if Arm.SWAP in arms and setting.timing is Timing.PREFILL:
             made += _swaps(bench, concept, wording, setting, cells, read)
         if ask_unrelated:
+            beside = [arm for arm in arms if arm in BESIDE]
             for order in orders(YES_NO):
                 prompt = unrelated_prompt(bench, concept, wording, order, earlier)
-                made += of_prompt(bench, _trial(concept, setting, prompt, read), cells, arms, fits)
+                made += of_prompt(bench, _trial(concept, setting, prompt, read), cells, beside, like)
     return made
+
+
+def choosing_trials(bench: InjectionBench, concept: str, cells: Sequence[Cell], setting: Setting) -> list[Trial]:
+    """The trials by which a cell is chosen: clean and target, in half of the orders.
+
+    Of three answers a concept is asked in the three orders of one sense of rotation, in which every answer stands in
+    every place once, and the next concept in those of the other. The unrelated question is put beside two answers, in
+    one order, and to the next concept in the other.
+    """
+    at = bench.part(concept).index(concept)
+    made: list[Trial] = []
+    for wording in bench.asked(concept, setting.framing, setting.options, setting.labels):
+        for order in _half(wording.meanings, at) if len(wording.meanings) > 2 else orders(wording.meanings):
+            clean = _trial(concept, setting, bench.led(detection(wording, order), concept), None)
+            made += of_prompt(bench, clean, cells, PRIMARY)
+        if len(wording.meanings) == 2:
+            prompt = unrelated_prompt(bench, concept, wording, orders(YES_NO)[at % 2])
+            made += of_prompt(bench, _trial(concept, setting, prompt, None), cells, PRIMARY)
+    return made
+
+
+def _half(meanings: Order, at: int) -> list[Order]:
+    """Every rotation of some meanings, or of the same backwards."""
+    turned = meanings if at % 2 == 0 else tuple(reversed(meanings))
+    return [(*turned[k:], *turned[:k]) for k in range(len(turned))]
 
 
 def unrelated_prompt(
@@ -80,6 +105,12 @@ def unrelated_prompt(
     """A question about the world whose right answer is no, in the frame of the injection question."""
     drawn = stream("injection", bench.claim.seed, "unrelated", concept, wording.cluster).integers(len(RIGHT_NO))
     return bench.led(unrelated(wording, order, RIGHT_NO[int(drawn)], earlier), concept)
+
+
+def like_unrelated(bench: InjectionBench, concept: str, wording: Wording, earlier: Earlier | None = None) -> Like:
+    """The question by which the impact of a direction without content is matched."""
+    prompt = unrelated_prompt(bench, concept, wording, YES_NO, earlier)
+    return Like(prompt, prompt.span)
 
 
 def earlier_of(bench: InjectionBench, concept: str, timing: Timing) -> Earlier | None:
@@ -91,7 +122,7 @@ def earlier_of(bench: InjectionBench, concept: str, timing: Timing) -> Earlier |
 
 
 def of_prompt(
-    bench: InjectionBench, clean: Trial, cells: Sequence[Cell], arms: Sequence[Arm], fits: Fits
+    bench: InjectionBench, clean: Trial, cells: Sequence[Cell], arms: Sequence[Arm], like: Like | None = None
 ) -> Iterator[Trial]:
     """The clean trial of a prompt and the arms that edit it at its one marked text.
 
@@ -100,14 +131,13 @@ def of_prompt(
         clean: The trial without an edit.
         cells: Layers and doses.
         arms: Arms; unedited ones and swaps are left out.
-        fits: The content-free direction's strength in each cell, and whether it is matched.
+        like: Where the content-free direction's impact is to be the target's.
     """
     yield clean
     for cell in cells:
         for arm in arms:
             if arm in UNEDITED or arm is Arm.SWAP:
                 continue
-            strength, fit = fits[cell] if arm is Arm.CONTENT_FREE else (None, None)
             edits = edit(
                 arm,
                 bench,
@@ -115,33 +145,32 @@ def of_prompt(
                 clean.concept,
                 clean.prompt,
                 timing=clean.timing,
-                strength=strength,
                 other=clean.name == OTHER,
             )
-            yield replace(clean, arm=arm, edits=edits, cell=cell, matched=fit)
+            yield replace(clean, arm=arm, edits=edits, cell=cell, like=like if arm is Arm.CONTENT_FREE else None)
 
 
 OTHER: Final = "other"
 
 
 def _swaps(
-    bench: InjectionBench, concept: str, wording: Wording, setting: Setting, cells: Sequence[Cell], read: bool
+    bench: InjectionBench, concept: str, wording: Wording, setting: Setting, cells: Sequence[Cell], read: Cell | None
 ) -> Iterator[Trial]:
     """The stream of a conversation that pushes towards another concept, put where that of this one was.
 
     In the cyclic orders, in which every answer stands in every place once.
     """
-    meanings = wording.meanings
-    drafts = [detection(wording, (*meanings[k:], *meanings[:k])) for k in range(len(meanings))]
+    drafts = [detection(wording, order) for order in _half(wording.meanings, 0)]
     prompts = [bench.led(draft, concept) for draft in drafts]
     sources = [bench.led(draft, concept, towards=bench.neighbour(concept)) for draft in drafts]
     for cell in cells:
-        edits = swapped(bench, cell, list(zip(prompts, sources, strict=True)))
-        for prompt, made in zip(prompts, edits, strict=True):
-            yield replace(_trial(concept, setting, prompt, read), arm=Arm.SWAP, edits=made, cell=cell)
+        for prompt, source in zip(prompts, sources, strict=True):
+            edits = edit(Arm.SWAP, bench, cell, concept, prompt)
+            clean = _trial(concept, setting, prompt, read)
+            yield replace(clean, arm=Arm.SWAP, edits=edits, cell=cell, source=source)
 
 
-def _trial(concept: str, setting: Setting, prompt: Prompt, read: bool) -> Trial:
+def _trial(concept: str, setting: Setting, prompt: Prompt, read: Cell | None) -> Trial:
     return Trial(
         concept,
         Arm.CLEAN,
@@ -149,5 +178,5 @@ def _trial(concept: str, setting: Setting, prompt: Prompt, read: bool) -> Trial:
         name=OTHER if setting.other_recipe else "",
         timing=setting.timing,
         sensors=((prompt.span, concept),) if read else (),
-        probed=read,
+        reading=read,
     )

@@ -11,7 +11,7 @@ from typing import Final
 
 from firsthand.errors import ElicitationError
 from firsthand.studies.cells import Cell
-from firsthand.studies.injection.arms import Arm, edit, matched_strength, swapped
+from firsthand.studies.injection.arms import Arm, Like, edit
 from firsthand.studies.injection.bench import InjectionBench
 from firsthand.studies.injection.drafts import (
     Draft,
@@ -19,8 +19,8 @@ from firsthand.studies.injection.drafts import (
     identification_by_code,
     identification_control,
 )
-from firsthand.studies.injection.questions.base import Fits, Setting
-from firsthand.studies.injection.questions.detection import YES_NO, of_prompt, unrelated_prompt
+from firsthand.studies.injection.questions.base import Setting, read_at_marks
+from firsthand.studies.injection.questions.detection import like_unrelated, of_prompt
 from firsthand.studies.injection.trials import Trial
 from firsthand.studies.injection.wordings import Wording
 from firsthand.trials.randomness import stream
@@ -38,7 +38,7 @@ def trials(
     *,
     coded: bool,
     full: bool = False,
-    read: bool = False,
+    read: Cell | None = None,
 ) -> list[Trial]:
     """The list with the concept in every place.
 
@@ -49,20 +49,17 @@ def trials(
         setting: Framing of the wordings.
         coded: Whether opaque codes are asked for.
         full: Whether the control arms and questions are run too.
-        read: Whether the activations are read.
+        read: At whose layer the activations are read, if they are.
     """
-    fits: Fits = {}
     wordings = bench.asked(concept, setting.framing)
-    if full:
-        asked = unrelated_prompt(bench, concept, wordings[0], YES_NO)
-        fits = {cell: matched_strength(bench, cell, concept, asked) for cell in cells}
+    like = like_unrelated(bench, concept, wordings[0]) if full else None
     at = bench.concepts.index(concept)
     made: list[Trial] = []
     for wording in wordings:
         for place, listed in enumerate(lists(bench, concept)):
             codes = _codes(bench, concept, wording, place) if coded else None
             draft = _asked(wording, listed, codes)
-            made += _of_draft(bench, concept, cells, draft, listed, place, fits if full else None, read)
+            made += _of_draft(bench, concept, cells, draft, listed, place, like, read)
             if not full:
                 continue
             made += _control(bench, concept, cells, wording, listed, codes, told=bool((at + place) % 2), place=place)
@@ -94,14 +91,12 @@ def _of_draft(
     draft: Draft,
     listed: Sequence[str],
     place: int,
-    fits: Fits | None,
-    read: bool,
+    like: Like | None,
+    read: Cell | None,
 ) -> Iterator[Trial]:
-    prompt = bench.led(draft, concept)
-    sensors = tuple((prompt.span, listed_concept) for listed_concept in listed) if read else ()
-    clean = Trial(concept, Arm.CLEAN, prompt, name=str(place), sensors=sensors, probed=read)
-    arms = (Arm.TARGET,) if fits is None else EDITED
-    yield from (_true(trial, concept) for trial in of_prompt(bench, clean, cells, arms, fits or {}))
+    clean = read_at_marks(Trial(concept, Arm.CLEAN, bench.led(draft, concept), name=str(place)), read, listed)
+    arms = (Arm.TARGET,) if like is None else EDITED
+    yield from (_true(trial, concept) for trial in of_prompt(bench, clean, cells, arms, like))
 
 
 def _control(
@@ -118,7 +113,7 @@ def _control(
     """The request for any word of the list: told of injections in every second place, untold in the others."""
     draft = identification_control(wording, listed, codes, told=told)
     clean = Trial(concept, Arm.CLEAN, bench.led(draft, concept), name=f"{draft.detail} {place}")
-    yield from (_true(trial, concept) for trial in of_prompt(bench, clean, cells, (Arm.TARGET,), {}))
+    yield from (_true(trial, concept) for trial in of_prompt(bench, clean, cells, (Arm.TARGET,)))
 
 
 def _pushed(bench: InjectionBench, concept: str, cells: Sequence[Cell], draft: Draft, place: int) -> Iterator[Trial]:
@@ -130,8 +125,8 @@ def _pushed(bench: InjectionBench, concept: str, cells: Sequence[Cell], draft: D
     for cell in cells:
         edits = edit(Arm.TARGET, bench, cell, concept, against)
         yield Trial(concept, Arm.AGAINST, against, edits, cell, concept, str(place))
-        (edits,) = swapped(bench, cell, [(neutral, against)])
-        yield Trial(concept, Arm.SWAP, neutral, edits, cell, neighbour, str(place))
+        edits = edit(Arm.SWAP, bench, cell, concept, neutral)
+        yield Trial(concept, Arm.SWAP, neutral, edits, cell, neighbour, str(place), source=against)
 
 
 def _true(trial: Trial, concept: str) -> Trial:

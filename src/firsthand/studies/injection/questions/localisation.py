@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import Final
 
 from firsthand.studies.cells import Cell
-from firsthand.studies.injection.arms import Arm, edit, matched_strength
+from firsthand.studies.injection.arms import Arm, Like, edit
 from firsthand.studies.injection.bench import InjectionBench
 from firsthand.studies.injection.drafts import Draft
 from firsthand.studies.injection.places import draw_sentences, localisation, localisation_control
+from firsthand.studies.injection.questions.base import read_at_marks
 from firsthand.studies.injection.texts_places import PLACE_TEXTS
 from firsthand.studies.injection.trials import Trial
 from firsthand.trials.randomness import stream
@@ -22,7 +23,7 @@ CONTROLS: Final = ("abstract", "concept", "unusual", "any")
 
 
 def trials(
-    bench: InjectionBench, concept: str, cells: Sequence[Cell], *, full: bool = False, read: bool = False
+    bench: InjectionBench, concept: str, cells: Sequence[Cell], *, full: bool = False, read: Cell | None = None
 ) -> list[Trial]:
     """The vector on each sentence in turn.
 
@@ -31,7 +32,7 @@ def trials(
         concept: The concept.
         cells: Layers and doses.
         full: Whether the control arms and questions are run too.
-        read: Whether the activations are read.
+        read: At whose layer the activations are read, if they are.
     """
     text = PLACE_TEXTS[bench.concepts.index(concept) % len(PLACE_TEXTS)]
     drawn = stream("injection", bench.claim.seed, "sentences", concept)
@@ -40,28 +41,37 @@ def trials(
     made = list(_of_draft(bench, concept, cells, localisation(text, sentences), arms, read))
     for control in CONTROLS if full else ():
         draft = localisation_control(text, control, sentences, concept)
-        made += _of_draft(bench, concept, cells, draft, (Arm.TARGET,), read=False)
+        made += _of_draft(bench, concept, cells, draft, (Arm.TARGET,))
     return made
 
 
 def _of_draft(
-    bench: InjectionBench, concept: str, cells: Sequence[Cell], draft: Draft, arms: Sequence[Arm], read: bool
+    bench: InjectionBench,
+    concept: str,
+    cells: Sequence[Cell],
+    draft: Draft,
+    arms: Sequence[Arm],
+    read: Cell | None = None,
 ) -> Iterator[Trial]:
-    prompt = bench.prompt(draft)
-    sensors = tuple((span, concept) for span in prompt.spans) if read else ()
-    clean = Trial(concept, Arm.CLEAN, prompt, name=draft.detail, sensors=sensors, probed=read)
+    clean = read_at_marks(Trial(concept, Arm.CLEAN, bench.prompt(draft), name=draft.detail), read)
     yield clean
+    like = _like(bench, concept, draft) if Arm.CONTENT_FREE in arms else None
     for cell in cells:
-        fit = None
-        if Arm.CONTENT_FREE in arms:
-            control = localisation_control(
-                PLACE_TEXTS[bench.concepts.index(concept) % len(PLACE_TEXTS)], "any", draft.marks, concept
-            )
-            asked = bench.prompt(control)
-            fit = matched_strength(bench, cell, concept, asked, span=asked.spans[len(asked.spans) // 2])
         for arm in arms:
-            for place, span in enumerate(prompt.spans):
-                strength, matched = fit if fit is not None and arm is Arm.CONTENT_FREE else (None, None)
-                edits = edit(arm, bench, cell, concept, prompt, span, strength=strength)
-                name = f"{draft.detail} on {place}"
-                yield replace(clean, arm=arm, edits=edits, cell=cell, truth=str(place), name=name, matched=matched)
+            for place, span in enumerate(clean.prompt.spans):
+                yield replace(
+                    clean,
+                    arm=arm,
+                    edits=edit(arm, bench, cell, concept, clean.prompt, span),
+                    cell=cell,
+                    truth=str(place),
+                    name=f"{draft.detail} on {place}",
+                    like=like if arm is Arm.CONTENT_FREE else None,
+                )
+
+
+def _like(bench: InjectionBench, concept: str, draft: Draft) -> Like:
+    """The middle one of the same sentences, where any of them is asked for."""
+    text = PLACE_TEXTS[bench.concepts.index(concept) % len(PLACE_TEXTS)]
+    asked = bench.prompt(localisation_control(text, "any", draft.marks, concept))
+    return Like(asked, asked.spans[len(asked.spans) // 2])

@@ -18,8 +18,8 @@ from firsthand.studies.injection.bench import InjectionBench
 from firsthand.studies.injection.drafts import open_detection
 from firsthand.studies.injection.free_text import Judge, answers_with
 from firsthand.studies.injection.questions.base import Setting
-from firsthand.studies.injection.questions.detection import of_prompt
-from firsthand.studies.injection.questions.naming import fits_of
+from firsthand.studies.injection.questions.detection import like_unrelated, of_prompt
+from firsthand.studies.injection.settling import settled
 from firsthand.studies.injection.trials import Trial, described
 from firsthand.studies.injection.wordings import Meaning
 
@@ -30,12 +30,13 @@ ORDER: Final = f"{Meaning.INJECTED}|{Meaning.NOTHING}"
 
 def trials(bench: InjectionBench, concept: str, cells: Sequence[Cell], setting: Setting) -> list[Trial]:
     """The open question in every arm."""
-    fits = fits_of(bench, concept, cells, setting)
+    wordings = bench.asked(concept, setting.framing)
+    like = like_unrelated(bench, concept, wordings[0])
     made: list[Trial] = []
-    for wording in bench.asked(concept, setting.framing):
+    for wording in wordings:
         draft = open_detection(wording)
         clean = Trial(concept, Arm.CLEAN, bench.led(draft, concept), timing=setting.timing)
-        made += of_prompt(bench, clean, cells, JUDGED, fits)
+        made += of_prompt(bench, clean, cells, JUDGED, like)
         made.append(replace(clean, arm=Arm.PUSH, prompt=bench.led(draft, concept, towards=concept)))
     return made
 
@@ -45,7 +46,7 @@ def table(bench: InjectionBench, made: Sequence[Trial], judge: Judge) -> pd.Data
 
     Args:
         bench: What is fixed.
-        made: Trials of :func:`trials`.
+        made: Trials of :func:`trials`, of one concept or several.
         judge: Sees each text alone.
 
     Returns:
@@ -53,6 +54,7 @@ def table(bench: InjectionBench, made: Sequence[Trial], judge: Judge) -> pd.Data
         ``nothing``, or ``None`` if invalid), ``named`` (whether the concept is said to be what was noticed),
         ``coverage`` (1 where the answer is valid, else 0), ``site`` and ``logprobs`` (empty).
     """
+    made = settled(bench, made)
     rows = [Row(trial.prompt.tokens, trial.edits) for trial in made]
     samples = bench.claim.samples
     found = generate(

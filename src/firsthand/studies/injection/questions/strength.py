@@ -16,6 +16,7 @@ from firsthand.studies.injection.bench import InjectionBench
 from firsthand.studies.injection.drafts import Draft
 from firsthand.studies.injection.places import COPIES, draw_sentences, strength, strength_control
 from firsthand.studies.injection.prompts import Prompt
+from firsthand.studies.injection.questions.base import read_at_marks
 from firsthand.studies.injection.texts_places import STRENGTH_CONTROLS, STRENGTH_TEXTS
 from firsthand.studies.injection.texts_sentences import SENTENCES
 from firsthand.studies.injection.trials import Trial
@@ -26,7 +27,7 @@ WEAKER: Final = 0.5
 
 
 def trials(
-    bench: InjectionBench, concept: str, cells: Sequence[Cell], *, full: bool = False, read: bool = False
+    bench: InjectionBench, concept: str, cells: Sequence[Cell], *, full: bool = False, read: Cell | None = None
 ) -> list[Trial]:
     """Both mention orders and both assignments.
 
@@ -35,7 +36,7 @@ def trials(
         concept: The concept.
         cells: Layers, and doses of the stronger copy.
         full: Whether the control arms and questions are run too.
-        read: Whether the activations are read.
+        read: At whose layer the activations are read, if they are.
     """
     text = STRENGTH_TEXTS[bench.concepts.index(concept) % len(STRENGTH_TEXTS)]
     order = draw_sentences(len(SENTENCES), stream("injection", bench.claim.seed, "copies"))
@@ -46,21 +47,24 @@ def trials(
         made += _of_draft(bench, concept, cells, strength(text, sentence, mentioned), arms, read)
         for control in STRENGTH_CONTROLS if full else ():
             draft = strength_control(text, control, sentence, mentioned)
-            made += _of_draft(bench, concept, cells, draft, (Arm.TARGET,), read=False)
+            made += _of_draft(bench, concept, cells, draft, (Arm.TARGET,))
     return made
 
 
 def _of_draft(
-    bench: InjectionBench, concept: str, cells: Sequence[Cell], draft: Draft, arms: Sequence[Arm], read: bool
+    bench: InjectionBench,
+    concept: str,
+    cells: Sequence[Cell],
+    draft: Draft,
+    arms: Sequence[Arm],
+    read: Cell | None = None,
 ) -> Iterator[Trial]:
-    prompt = bench.prompt(draft)
-    sensors = tuple((span, concept) for span in prompt.spans) if read else ()
-    clean = Trial(concept, Arm.CLEAN, prompt, name=draft.detail, sensors=sensors, probed=read)
+    clean = read_at_marks(Trial(concept, Arm.CLEAN, bench.prompt(draft), name=draft.detail), read)
     yield clean
     for cell in cells:
         for arm in arms:
             for stronger in (0, 1):
-                edits = _both(bench, arm, cell, concept, prompt, stronger)
+                edits = _both(bench, arm, cell, concept, clean.prompt, stronger)
                 name = f"{draft.detail} more on {stronger}"
                 yield replace(clean, arm=arm, edits=edits, cell=cell, truth=COPIES[stronger], name=name)
 
