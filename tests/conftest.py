@@ -76,7 +76,7 @@ def injection_claim(tiny_folder: Path) -> object:
         doses=(0.5, 1.0),
         options=(2,),
         framings=("instruction",),
-        questions=(Question.DETECTION, Question.STRENGTH),
+        questions=(Question.DETECTION, Question.STRENGTH, Question.VISIBLE),
     )
 
 

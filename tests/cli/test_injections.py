@@ -68,7 +68,8 @@ def test_a_dry_run_prints_questions_tokens_time_and_memory_and_runs_nothing(
 ) -> None:
     monkeypatch.setattr(module, "inject", None)
     out, plan = tmp_path / "run", tmp_path / "plan.json"
-    done = firsthand("inject", "--dry-run", *small(tiny_folder), "--out", out, "--json", plan)
+    every = [*small(tiny_folder), "--questions", "all"]
+    done = firsthand("inject", "--dry-run", *every, "--out", out, "--json", plan)
     assert done.code == 0, done.err
     for word in ("choosing", "judging", "detection-2", "codes", "confidence-choice", "training"):
         assert word in done.out
@@ -97,7 +98,7 @@ def test_a_dry_run_prices_another_size_and_only_what_is_asked(
     assert found["parameters"] == 8_000_000_000
     assert found["memory_bytes"] > 32e9
     asked = {part["name"] for part in found["parts"]}
-    assert asked == {"detection-2-instruction", "detection-2", "visible-detection", "strength"}
+    assert asked == {"detection-2-instruction", "detection-2", "strength"}
 
 
 @pytest.mark.parametrize("size", ["nan", "inf"])

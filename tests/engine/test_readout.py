@@ -14,7 +14,14 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
-from firsthand.engine.readout import code_token, kl_divergence, read_answers, usable_codes
+from firsthand.engine.readout import (
+    code_token,
+    divergence_and_entropy,
+    kl_divergence,
+    read_answers,
+    usable_codes,
+)
+from firsthand.engine.readout import entropy as entropy_of
 from firsthand.errors import ElicitationError, EngineError
 
 
@@ -142,3 +149,24 @@ def test_codes_that_share_their_token_are_refused_by_both_names() -> None:
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=folded)
     with pytest.raises(ElicitationError, match="'a' and 'A'"):
         usable_codes(tokenizer, ["code"], ["a", "A"])
+
+
+def test_divergence_and_entropy_in_one_pass_are_what_they_are_apart() -> None:
+    generator = torch.Generator().manual_seed(8)
+    logits = torch.randn(7, 300, generator=generator) * 3
+    rows = torch.log_softmax(torch.cat([logits, logits[:1], logits[:1] + 1e-4 * logits[1:2]]), -1)
+    apart, spread = divergence_and_entropy(rows[0], rows)
+    torch.testing.assert_close(apart, kl_divergence(rows[:1].expand_as(rows), rows), rtol=1e-9, atol=1e-13)
+    torch.testing.assert_close(spread, entropy_of(rows), rtol=1e-12, atol=1e-12)
+    assert apart[0] < 1e-12
+    assert apart[7] < 1e-12
+
+
+def test_divergence_from_an_impossible_token_is_infinite_and_no_number_is_refused() -> None:
+    possible = torch.log_softmax(torch.zeros(1, 4), -1)
+    without = torch.tensor([[-torch.inf, -1.0986, -1.0986, -1.0986]])
+    apart, _ = divergence_and_entropy(possible[0], torch.cat([possible, without]))
+    assert apart[0] == 0.0
+    assert apart[1] == torch.inf
+    with pytest.raises(EngineError, match="not a number"):
+        divergence_and_entropy(possible[0], torch.full((1, 4), torch.nan))

@@ -4,36 +4,24 @@ It is the strongest known answer: a real model that learned to report the regist
 model is the one that the adapter was trained on.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from firsthand.auditing.evidence import load_evidence, report_probe, site_reading
 from firsthand.auditing.judgement import Panel, ask_observers, judge_capability
+from firsthand.auditing.shipped import ShippedAdapter
 from firsthand.claims.claim import Claim
 from firsthand.engine import LoadedModel, load_adapter
 from firsthand.progress import Progress
 from firsthand.report.document import KnownAnswer
 from firsthand.studies.register import run_confirmation
 from firsthand.studies.register_bench import prepare
-from firsthand.trials.files import read_json
 from firsthand.vocabulary import Capability, Condition, Verdict
 
 BLOCKS = 8
 
 
-@dataclass(frozen=True)
-class TrainedReporter:
-    """An adapter shipped with the package and the setting it was trained for."""
-
-    folder: Path
-    card: Mapping[str, Any]
-
-    def fits(self, loaded: LoadedModel) -> bool:
-        """Whether the loaded model is the adapter's base."""
-        return bool(loaded.weights_sha256 == self.card["base_weights_sha256"])
+class TrainedReporter(ShippedAdapter):
+    """An adapter and the claim that it is judged on."""
 
     def claim(self, claim: Claim) -> Claim:
         """The audit's claim, at the layer, dose and direction of the adapter, asking for the state only."""
@@ -58,9 +46,7 @@ class TrainedReporter:
 
 def shipped_reporter() -> TrainedReporter | None:
     """The adapter that comes with the package; ``None`` in a checkout where it has not been trained."""
-    folder = Path(str(files("firsthand") / "organisms" / "adapters" / "smollm2-register"))
-    card = folder / "card.json"
-    return TrainedReporter(folder, read_json(card)) if card.exists() else None
+    return TrainedReporter.named("smollm2-register")
 
 
 def judge_trained(

@@ -28,6 +28,8 @@ class Question(StrEnum):
     """Which of these concepts, by an opaque code?"""
     NAMING = "naming"
     """Which concept, in the model's own words; and how high it ranks there (reconstruction)?"""
+    VISIBLE = "visible"
+    """The detection and the choice again, against observers that see what the model writes under the injection (Y)."""
     CONFIDENCE = "confidence"
     """How likely is the report to be right?"""
     TRANSFER = "transfer"
@@ -113,10 +115,11 @@ class InjectionClaim(_Part):
         _refuse_repeats("concepts", folded)
         if set(self.analysis.clusters) != {"concept"}:
             raise ValueError("analysis.clusters of study 'injection' must be [concept]: nothing else is independent")
-        needed = {Question.CONFIDENCE, Question.TRANSFER, Question.LIFTED, Question.OPEN} & set(self.questions)
+        needed = {Question.CONFIDENCE, Question.TRANSFER, Question.LIFTED, Question.OPEN, Question.VISIBLE}
+        needed &= set(self.questions)
         if needed and Question.DETECTION not in self.questions:
             raise ValueError(f"the questions {', '.join(sorted(needed))} need detection, whose cell they use")
-        two = needed - {Question.CONFIDENCE}
+        two = needed - {Question.CONFIDENCE, Question.VISIBLE}
         if two and 2 not in self.options:
             raise ValueError(f"the questions {', '.join(sorted(two))} need detection with two answers (options)")
         return self

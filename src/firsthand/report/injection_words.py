@@ -81,6 +81,9 @@ _TITLES: dict[tuple[Verdict, Capability], str] = {
     (Verdict.PRIVILEGED, Capability.DETECTION): "It notices the injection, and only the injection",
     (Verdict.PRIVILEGED, Capability.IDENTIFICATION): "It names the thought better than any observer",
     (Verdict.ANOMALY_ONLY, Capability.IDENTIFICATION): "It says the word, whatever was asked",
+    (Verdict.ANOMALY_ONLY, Capability.RECONSTRUCTION): "The word comes up, whatever was asked",
+    (Verdict.ANOMALY_ONLY, Capability.LOCALISATION): "It picks that sentence, whatever was asked",
+    (Verdict.ANOMALY_ONLY, Capability.CHARACTERISATION): "It picks that copy, whatever was asked",
 }
 
 _CHOICE = "every true answer counts alike, so a constant one is worth chance"

@@ -97,7 +97,7 @@ def test_the_judging_concepts_are_asked_everything_and_the_choosing_ones_train_a
         (
             {"questions": (Question.DETECTION, Question.CONFIDENCE), "options": (2,), "framings": ("instruction",)},
             ["detection-2-instruction"],
-            ["detection-2", "visible-detection", "confidence-detection-2"],
+            ["detection-2", "confidence-detection-2"],
         ),
     ],
 )
@@ -109,10 +109,19 @@ def test_only_what_is_claimed_is_asked(
     assert names(trace_steps(narrow)) == trace
 
 
+def test_the_visible_answer_is_written_for_observers_that_see_it_and_beside_naming(bench: InjectionBench) -> None:
+    both = (Question.DETECTION, Question.CHOICE, Question.VISIBLE)
+    asked = names(trace_steps(claiming(bench, questions=both, options=(2,))))
+    assert asked == ["detection-2", "choice", "visible-detection", "visible-identification"]
+    named = (Question.CHOICE, Question.NAMING)
+    assert names(trace_steps(claiming(bench, questions=named))) == ["choice", "naming", "visible-identification"]
+    assert names(trace_steps(claiming(bench, questions=(Question.CHOICE,)))) == ["choice"]
+
+
 def test_open_answers_are_asked_for_only_by_name(bench: InjectionBench) -> None:
     assert "open" not in names(trace_steps(bench))
     asked = claiming(bench, questions=(Question.DETECTION, Question.OPEN))
-    assert names(trace_steps(asked)) == ["detection-2", "detection-3", "visible-detection", "open"]
+    assert names(trace_steps(asked)) == ["detection-2", "detection-3", "open"]
     made = trace_trials(asked, Step("trace", "open", bench.judging[0], 0), PICKS)
     assert {trial.cell for trial in made} == {None, Cell(1, 0.5)}
     assert {trial.prompt.draft.task for trial in made} == {"open"}

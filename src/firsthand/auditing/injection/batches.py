@@ -124,11 +124,11 @@ def _way(bench: InjectionBench, step: Step, picks: Picks) -> Callable[[Sequence[
     """How the trials of a step are run and read."""
     if step.name == Question.OPEN:
         return lambda trials: open_question.table(bench, trials, judge_named(bench.claim.judge))
-    if step.name in (Question.NAMING, "visible-detection"):
-        return lambda trials: naming.table(bench, trials)
-    if step.name == "visible-identification":
+    if step.name == "visible-identification" and Question.VISIBLE in bench.claim.questions:
         setting = picks["identification"].setting
         return lambda trials: naming.explained(bench, naming.table(bench, trials), setting)
+    if step.name in (Question.NAMING, "visible-detection", "visible-identification"):
+        return lambda trials: naming.table(bench, trials)
     return lambda trials: run_trials(bench, trials)
 
 

@@ -25,7 +25,7 @@ from firsthand.vocabulary import Capability, Condition, Verdict
 
 
 @dataclass(frozen=True)
-class Kind:
+class ChoiceKind:
     """How a question with several answers is judged.
 
     Attributes:
@@ -41,11 +41,11 @@ class Kind:
     held: tuple[Arm, ...] = ()
 
 
-KINDS: Mapping[str, Kind] = {
-    "localisation": Kind(Task.LOCALISATION, Task.LOCALISATION_CONTROL, Capability.LOCALISATION),
-    "strength": Kind(Task.STRENGTH, Task.STRENGTH_CONTROL, Capability.CHARACTERISATION),
-    "choice": Kind(Task.CHOICE, Task.CHOICE_CONTROL, Capability.IDENTIFICATION, (Arm.CONTENT_FREE,)),
-    "codes": Kind(Task.CODES, Task.CODES_CONTROL, Capability.IDENTIFICATION, (Arm.CONTENT_FREE,)),
+CHOICES: Mapping[str, ChoiceKind] = {
+    "localisation": ChoiceKind(Task.LOCALISATION, Task.LOCALISATION_CONTROL, Capability.LOCALISATION),
+    "strength": ChoiceKind(Task.STRENGTH, Task.STRENGTH_CONTROL, Capability.CHARACTERISATION),
+    "choice": ChoiceKind(Task.CHOICE, Task.CHOICE_CONTROL, Capability.IDENTIFICATION, (Arm.CONTENT_FREE,)),
+    "codes": ChoiceKind(Task.CODES, Task.CODES_CONTROL, Capability.IDENTIFICATION, (Arm.CONTENT_FREE,)),
 }
 
 QUESTION = "question: "
@@ -61,7 +61,7 @@ def arms_of(table: pd.DataFrame, name: str) -> pd.DataFrame:
 
     Control questions are arms of their own, named after the question.
     """
-    kind = KINDS[name]
+    kind = CHOICES[name]
     real = (table["task"] == str(kind.task)) & table["arm"].isin([str(Arm.TARGET), *map(str, kind.held)])
     control = (table["task"] == str(kind.control)) & (table["arm"] == str(Arm.TARGET))
     here = table[real | control].reset_index(drop=True)
@@ -86,13 +86,13 @@ def judge_choices(
 
     Args:
         table: All trials of the question in the cell, with the probe's readings.
-        name: A key of :data:`KINDS`.
+        name: A key of :data:`CHOICES`.
         spec: The rules.
         condition: Whether observers see the visible answer.
         visible: The visible answers, where they do.
         likelihoods: What the same model makes of them.
     """
-    kind, here = KINDS[name], arms_of(table, name)
+    kind, here = CHOICES[name], arms_of(table, name)
     target = here[here["arm"] == str(Arm.TARGET)]
     clean = table[table["arm"] == str(Arm.CLEAN)].drop_duplicates("text").set_index("text")["answer"]
     before = places(target, target["text"].map(clean)).astype(np.float64)

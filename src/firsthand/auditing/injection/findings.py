@@ -10,14 +10,14 @@ import pandas as pd
 from firsthand.analysis.affirmation import Affirmation
 from firsthand.analysis.means import mean_of
 from firsthand.auditing.injection import showing
-from firsthand.auditing.injection.choosing import KINDS, Likelihoods, judge_choices, wire
+from firsthand.auditing.injection.choosing import CHOICES, Likelihoods, judge_choices, wire
 from firsthand.auditing.injection.confiding import judge_confidence
 from firsthand.auditing.injection.detecting import Detected, judge_detection
 from firsthand.auditing.injection.naming import judge_naming
 from firsthand.auditing.injection.plan import CONFIDED, LATER, Pick, Picks
 from firsthand.auditing.injection.selecting import grid
 from firsthand.claims.claim import AnalysisSpec
-from firsthand.claims.injection import InjectionClaim
+from firsthand.claims.injection import InjectionClaim, Question
 from firsthand.progress import Progress
 from firsthand.report.formats import Unit, estimate_text, units_text
 from firsthand.report.injection_document import FindingResult, Selection
@@ -68,7 +68,7 @@ def findings_of(study: Study, progress: Progress) -> tuple[FindingResult, ...]:
     makers: list[tuple[str, Callable[[], tuple[FindingResult, ...]]]] = [
         ("detection", lambda: _detections(study)),
         ("open", lambda: _open(study)),
-        *((name, lambda name=name: (_choice(study, name),)) for name in KINDS if name in study.tables),
+        *((name, lambda name=name: (_choice(study, name),)) for name in CHOICES if name in study.tables),
         ("naming", lambda: _namings(study)),
         ("confidence", lambda: _confidences(study)),
     ]
@@ -163,10 +163,11 @@ def _timing(name: str) -> str:
 
 
 def _choice(study: Study, name: str) -> FindingResult:
-    spec, table, kind = study.claim.analysis, study.tables[name], KINDS[name]
+    spec, table, kind = study.claim.analysis, study.tables[name], CHOICES[name]
     picked = name if name in study.picks else "identification"
     results = [judge_choices(table, name, spec)]
-    visible = study.tables.get("visible-identification") if name == "choice" else None
+    shown = name == "choice" and Question.VISIBLE in study.claim.questions
+    visible = study.tables.get("visible-identification") if shown else None
     if visible is not None:
         results.append(judge_choices(table, name, spec, Condition.Y_SHOWN, visible, _likelihoods(visible)))
     options = len(table["order"].iloc[0].split("|"))
@@ -239,7 +240,7 @@ def _wired(study: Study) -> pd.Series:
     for name in ("choice", "codes"):
         if name in study.tables:
             table = study.tables[name]
-            target = table[(table["task"] == str(KINDS[name].task)) & (table["arm"] == str(Arm.TARGET))]
+            target = table[(table["task"] == str(CHOICES[name].task)) & (table["arm"] == str(Arm.TARGET))]
             place = [order.split("|").index(t) for order, t in zip(target["order"], target["truth"], strict=True)]
             return pd.Series(wire(target) == place, index=target["concept"]).groupby(level=0).mean()
     return pd.Series(dtype=float)

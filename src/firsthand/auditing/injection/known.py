@@ -8,7 +8,7 @@ import pandas as pd
 
 from firsthand.analysis import CapabilityResult
 from firsthand.analysis.verdict import LEAST_MATCHED
-from firsthand.auditing.injection.choosing import KINDS, judge_choices
+from firsthand.auditing.injection.choosing import CHOICES, judge_choices
 from firsthand.auditing.injection.columns import first_site
 from firsthand.auditing.injection.detecting import judge_detection
 from firsthand.claims.claim import AnalysisSpec
@@ -92,7 +92,7 @@ def _judged(
     if question in DETECTIONS:
         result, capability = judge_detection(said, spec).result, Capability.DETECTION
     else:
-        result, capability = judge_choices(said, question, spec), KINDS[question].capability
+        result, capability = judge_choices(said, question, spec), CHOICES[question].capability
     return KnownAnswer(
         reporter=reporter.name,
         description=f"{reporter.description} Asked: {question}.",

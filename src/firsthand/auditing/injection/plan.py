@@ -97,8 +97,11 @@ def trace_steps(bench: InjectionBench) -> list[Step]:
         names += LATER
     names += [str(q) for q in (Question.LOCALISATION, Question.STRENGTH, Question.CHOICE, Question.CODES) if q in asked]
     names += [str(Question.NAMING)] if Question.NAMING in asked else []
-    names += ["visible-detection"] if "detection-2" in names else []
-    names += ["visible-identification"] if asked & {Question.CHOICE, Question.NAMING} else []
+    visible = Question.VISIBLE in asked
+    names += ["visible-detection"] if visible and "detection-2" in names else []
+    # Naming is held against it, too: the same conversation without a word of injections.
+    wanted = Question.NAMING in asked or (visible and Question.CHOICE in asked)
+    names += ["visible-identification"] if wanted else []
     names += [str(Question.OPEN)] if Question.OPEN in asked and "detection-2" in names else []
     if Question.CONFIDENCE in asked:
         names += [f"confidence-{name}" for name in CONFIDED if name in names]

@@ -7,7 +7,7 @@ It is fitted once for a question, on the trials that the question is judged on, 
 import numpy as np
 import pandas as pd
 
-from firsthand.auditing.injection.choosing import KINDS
+from firsthand.auditing.injection.choosing import CHOICES
 from firsthand.auditing.injection.columns import places, residuals
 from firsthand.auditing.injection.plan import LATER
 from firsthand.states.probe import cross_fitted_choice, cross_fitted_reading
@@ -23,8 +23,8 @@ def probed(table: pd.DataFrame, question: str) -> pd.DataFrame:
         question: Its name; others than detection and the questions with several answers have no probe.
     """
     readings = np.full(len(table), np.nan)
-    if question in KINDS:
-        here = ((table["task"] == str(KINDS[question].task)) & (table["arm"] == str(Arm.TARGET))).to_numpy()
+    if question in CHOICES:
+        here = ((table["task"] == str(CHOICES[question].task)) & (table["arm"] == str(Arm.TARGET))).to_numpy()
         chosen = table[here]
         readings[here] = cross_fitted_choice(
             residuals(chosen), places(chosen, chosen["truth"]), chosen["concept"].tolist()

@@ -156,7 +156,7 @@ def _run(
 def _trained(bench: InjectionBench, folder: Path, progress: Progress) -> tuple[KnownAnswer, ...]:
     """The trained detector's known answer, where the model is its base and detection is asked."""
     detector, claim = shipped_detector(), bench.claim
-    if Question.DETECTION not in claim.questions or not detector.fits(bench.loaded):
+    if detector is None or Question.DETECTION not in claim.questions or not detector.fits(bench.loaded):
         return ()
     return (judge_trained(detector, bench.loaded, claim.analysis, folder / "known-answers" / "lora", progress),)
 

@@ -4,11 +4,7 @@ It is the strongest known answer: a real model with a real readout. It is judged
 in its own short wording, layer and dose, by the path that judges the model; and run only where the model is its base.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -16,6 +12,7 @@ from firsthand.auditing.injection.batches import run_batch
 from firsthand.auditing.injection.detecting import judge_detection
 from firsthand.auditing.injection.plan import Pick, Step
 from firsthand.auditing.injection.probing import probed
+from firsthand.auditing.shipped import ShippedAdapter
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.claims.injection import InjectionClaim, Question
 from firsthand.engine import LoadedModel, load_adapter
@@ -27,21 +24,12 @@ from firsthand.studies.injection.concepts import CONCEPTS
 from firsthand.studies.injection.files import read_wordings
 from firsthand.studies.injection.questions.base import Setting
 from firsthand.studies.injection.store import kept
-from firsthand.trials.files import read_json
 from firsthand.trials.trace import Trace
 from firsthand.vocabulary import Capability, Condition, Verdict
 
 
-@dataclass(frozen=True)
-class TrainedDetector:
-    """An adapter shipped with the package and the setting it was trained for."""
-
-    folder: Path
-    card: Mapping[str, Any]
-
-    def fits(self, loaded: LoadedModel) -> bool:
-        """Whether the loaded model is the adapter's base."""
-        return bool(loaded.weights_sha256 == self.card["base_weights_sha256"])
+class TrainedDetector(ShippedAdapter):
+    """An adapter and the claim that it is judged on."""
 
     def claim(self, spec: AnalysisSpec) -> InjectionClaim:
         """A claim in the adapter's own wording, layer and dose, on concepts that it never saw."""
@@ -60,10 +48,9 @@ class TrainedDetector:
         )
 
 
-def shipped_detector() -> TrainedDetector:
-    """The adapter that comes with the package."""
-    folder = Path(str(files("firsthand") / "organisms" / "adapters" / "smollm2-detector"))
-    return TrainedDetector(folder, read_json(folder / "card.json"))
+def shipped_detector() -> TrainedDetector | None:
+    """The adapter that comes with the package; ``None`` in a checkout where it has not been trained."""
+    return TrainedDetector.named("smollm2-detector")
 
 
 def judge_trained(

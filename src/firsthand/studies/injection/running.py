@@ -6,10 +6,10 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
-from torch import Tensor, cat, split, stack, tensor
+from torch import Tensor, empty, float64, split, stack, tensor
 
 from firsthand.engine import Capture, Row, resid_post, run
-from firsthand.engine.readout import entropy, kl_divergence
+from firsthand.engine.readout import divergence_and_entropy
 from firsthand.errors import ElicitationError
 from firsthand.studies.cells import Cell
 from firsthand.studies.injection.arms import Span
@@ -65,14 +65,17 @@ def _values(
     small = len(rows) * bench.anatomy.model.config.get_text_config(decoder=True).vocab_size <= MOST_KEPT
 
     def measured(logprobs_RV: Tensor, owners: Sequence[int], first: Tensor) -> Tensor:
-        parts = []
-        for own, full_RV in zip(_chunks(owners), split(logprobs_RV, CHUNK), strict=True):
-            full = full_RV.double().cpu()
-            answers = full.gather(1, tensor([list(tokens[i]) for i in own]))
-            named = (answers.amax(1) == full.amax(1)).double()
-            apart = kl_divergence(first[[base_of[clean[i]] for i in own]], full)
-            parts.append(stack([*answers.T, named, apart, entropy(full)], 1))
-        return cat(parts)
+        found = empty(len(owners), len(tokens[0]) + 3, dtype=float64)
+        by_base: dict[int, list[int]] = {}
+        for place, owner in enumerate(owners):
+            by_base.setdefault(base_of[clean[owner]], []).append(place)
+        for base, places in by_base.items():
+            for some in split(tensor(places), CHUNK):
+                full = logprobs_RV[some.to(logprobs_RV.device)].double().cpu()
+                answers = full.gather(1, tensor([list(tokens[owners[i]]) for i in some.tolist()]))
+                named = (answers.amax(1) == full.amax(1)).double()
+                found[some] = stack([*answers.T, named, *divergence_and_entropy(first[base], full)], 1)
+        return found
 
     if small:
         whole = run(bench.anatomy, rows)
@@ -81,10 +84,6 @@ def _values(
     first = run(bench.anatomy, [replace(rows[i], captures=()) for i in bases]).logprobs_RV
     output = run(bench.anatomy, rows, reduce=lambda logprobs, owners: measured(logprobs, owners, first))
     return output.logprobs_RV.numpy(), output.captures
-
-
-def _chunks(owners: Sequence[int]) -> list[Sequence[int]]:
-    return [owners[i : i + CHUNK] for i in range(0, len(owners), CHUNK)]
 
 
 def report_layer(bench: InjectionBench, layer: int) -> int:
