@@ -41,6 +41,10 @@ class ElicitationError(FirsthandError):
     """Answer options that cannot be told apart or scored in their context."""
 
 
+class LabelsError(FirsthandError):
+    """A labelled text set, or labels made of it, that cannot be read, split or asked about as wanted."""
+
+
 class TraceError(FirsthandError):
     """A stored trace that is truncated, altered or inconsistent."""
 
