@@ -60,8 +60,17 @@ def row(
     return {**found, **more}
 
 
-def detection(options: int = 2, seed: int = 0, concepts: Sequence[str] = CONCEPTS) -> pd.DataFrame:
-    """The injection question in all orders and arms, with the unrelated one."""
+def detection(
+    options: int = 2, seed: int = 0, concepts: Sequence[str] = CONCEPTS, *, fitted: bool = True
+) -> pd.DataFrame:
+    """The injection question in all orders and arms, with the unrelated one.
+
+    Args:
+        options: Number of answers.
+        seed: Seed of the coins.
+        concepts: The concepts.
+        fitted: Whether the probe is fitted; if not, it reads what a perfect one would.
+    """
     rng = np.random.default_rng(seed)
     meanings = ("injected", "nothing") if options == 2 else ("injected", "manipulated", "nothing")
     rows: list[Row] = []
@@ -72,7 +81,10 @@ def detection(options: int = 2, seed: int = 0, concepts: Sequence[str] = CONCEPT
                 rows += [row(concept, task, order, arm, base, rng) for arm in (Arm.CLEAN, *EDITED)]
                 if task == "detection":
                     rows.append(row(concept, task, order, Arm.PUSH, f"{base}/push", rng))
-    return probed(pd.DataFrame(rows), f"detection-{options}")
+    table = pd.DataFrame(rows)
+    if not fitted:
+        return table.assign(probe=np.where(table["arm"] == str(Arm.TARGET), 1.0, -1.0))
+    return probed(table, f"detection-{options}")
 
 
 def listed(question: str, seed: int = 0, concepts: Sequence[str] = CONCEPTS) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from firsthand.claims.claim import AnalysisSpec
 from firsthand.vocabulary import Verdict
 
 SPEC = AnalysisSpec(clusters=("concept",), bootstrap_draws=400)
-RUNS, GRIDS = 200, 40
+RUNS = 200
 
 
 def allowed(runs: int) -> float:
@@ -47,7 +47,7 @@ def steered(table: pd.DataFrame, seed: int) -> pd.DataFrame:
 def test_detection_by_nothing_is_seldom_privileged(part: int) -> None:
     runs = RUNS // 4
     called = sum(
-        judge_detection(steered(detection(2, seed), seed), SPEC).result.verdict is Verdict.PRIVILEGED
+        judge_detection(steered(detection(2, seed, fitted=False), seed), SPEC).result.verdict is Verdict.PRIVILEGED
         for seed in range(part * runs, (part + 1) * runs)
     )
     assert called <= allowed(runs)
@@ -66,20 +66,20 @@ def test_choices_by_nothing_are_seldom_privileged(question: str) -> None:
 def test_the_best_cell_of_a_grid_of_nothing_is_not_privileged_where_it_is_judged() -> None:
     """Every cell steers in its own arbitrary way; the most consistent one is chosen on eight concepts."""
     called, naive, confirmed = 0, [], []
-    for seed in range(GRIDS):
+    for seed in range(RUNS):
         cells = [(layer, dose) for layer in range(4) for dose in (1.0, 2.0, 4.0)]
         choosing = [f"s{i}" for i in range(8)]
-        plain = detection(2, seed, choosing)
+        plain = detection(2, seed, choosing, fitted=False)
         tried = [plain[plain["layer"] < 0]]
         tried += [plain[plain["arm"] == "target"].assign(layer=layer, dose=dose) for layer, dose in cells]
         table = pd.concat(tried, ignore_index=True)
         chosen = choose({"instruction": grid(steered(table, seed), "instruction", "detection", SPEC)}, SPEC)
-        judging = detection(2, seed + 10_000)
+        judging = detection(2, seed + 10_000, fitted=False)
         cell = {"layer": chosen.chosen.layer, "dose": chosen.chosen.dose}
         here = steered(judging.assign(**{k: judging[k].where(judging["layer"] < 0, v) for k, v in cell.items()}), seed)
         called += judge_detection(here, SPEC).result.verdict is Verdict.PRIVILEGED
         naive.append(chosen.naive.value)
         confirmed.append(grid(here, "instruction", "detection", SPEC).rows[0].rise.value)
-    assert called <= allowed(GRIDS)
-    assert np.mean(naive) > 3 * np.std(naive) / np.sqrt(GRIDS)
-    assert abs(np.mean(confirmed)) < 3 * np.std(confirmed) / np.sqrt(GRIDS)
+    assert called <= allowed(RUNS)
+    assert np.mean(naive) > 3 * np.std(naive) / np.sqrt(RUNS)
+    assert abs(np.mean(confirmed)) < 3 * np.std(confirmed) / np.sqrt(RUNS)

@@ -1,0 +1,1 @@
+"""Label studies, run from models and data to results in a folder."""

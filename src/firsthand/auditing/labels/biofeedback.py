@@ -1,0 +1,99 @@
+"""The judgement of biofeedback: is the report ahead of everyone who reads the same texts and labels?"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from firsthand.analysis.choice import Chosen, judge_choice
+from firsthand.analysis.means import mean_of
+from firsthand.analysis.results import CapabilityResult, Estimate
+from firsthand.auditing.labels.onlookers import informed, matched
+from firsthand.claims.claim import AnalysisSpec
+from firsthand.studies.labels.biofeedback import REDRAWN, TARGET, Bench, Referent, labels_of
+from firsthand.vocabulary import Capability, Condition
+
+OBSERVED = "observer "
+"""Begins the names of columns that hold what observers gave."""
+
+
+def observed(bench: Bench, referent: Referent, rows: pd.DataFrame) -> pd.DataFrame:
+    """The target rows of one conversation with a column for what each observer gives.
+
+    Args:
+        bench: What is fixed.
+        referent: What the labels are made of.
+        rows: The rows, in the order of the conversation.
+    """
+    texts = rows["text"].to_numpy()
+    words = [bench.held_out.texts[i] for i in texts]
+    embedding = bench.states.embedding_NH[texts]
+    labels, cut = labels_of(bench, referent, texts)
+    own = referent.axis.scores(bench.fit_states.layers[referent.layer])
+    found = matched(embedding, words, labels, bench.claim.judged_from)
+    known = (own > cut).astype(np.int64)
+    if 0 < known.mean() < 1:
+        found |= informed(bench.fit_states.embedding_NH, bench.fit.texts, known, embedding, words)
+    return rows.assign(**{f"{OBSERVED}{name}": values for name, values in found.items()})
+
+
+def judge(table: pd.DataFrame, spec: AnalysisSpec, judged_from: int) -> CapabilityResult:
+    """The verdict on one axis, over all its layers and conversations.
+
+    Args:
+        table: Target rows with observers (see :func:`observed`) and redrawn ones.
+        spec: The rules.
+        judged_from: Answers after fewer shots are left out.
+
+    Returns:
+        Identification: was the state named, beyond every observer, and not where the labels were drawn by lot?
+
+    Raises:
+        AnalysisError: If a class is never true.
+    """
+    here = table[table["place"] >= judged_from].reset_index(drop=True)
+    target = here[here["arm"] == TARGET]
+    names = [column for column in here if str(column).startswith(OBSERVED) and target[column].notna().any()]
+    observers = {str(c).removeprefix(OBSERVED): Chosen(target[c].to_numpy(dtype=np.float64)) for c in names}
+    wire = np.asarray(target["wire"] > 0, dtype=np.float64)
+    block = here["experiment"].astype(str) + "/" + here["referent"]
+    return judge_choice(
+        Capability.IDENTIFICATION,
+        Condition.Y_WITHHELD,
+        here.assign(block=block),
+        2,
+        observers,
+        {"wire": ("site", wire)},
+        spec,
+        [REDRAWN],
+        seed=0,
+    )
+
+
+def curve(table: pd.DataFrame, spec: AnalysisSpec, edges: Sequence[int]) -> dict[str, list[Estimate]]:
+    """Share of right answers by number of shots, of the report and of the observers; invalid answers are not right.
+
+    Args:
+        table: Target rows with observers.
+        spec: The rules.
+        edges: Ends of the bins of ``place``, from 0.
+    """
+    target = table[table["arm"] == TARGET].reset_index(drop=True)
+    right: Mapping[str, np.ndarray] = {
+        "report": (target["answer"] == target["truth"]).to_numpy(dtype=np.float64),
+        **{
+            str(c).removeprefix(OBSERVED): np.where(target[c].notna(), target[c] == target["truth"], np.nan)
+            for c in target
+            if str(c).startswith(OBSERVED)
+        },
+    }
+    found: dict[str, list[Estimate]] = {}
+    for name, values in right.items():
+        found[name] = []
+        for low, high in pairwise(edges):
+            inside = ((target["place"] >= low) & (target["place"] < high)).to_numpy() & np.isfinite(values)
+            if inside.any():
+                some = target[inside].reset_index(drop=True)
+                found[name].append(mean_of(values[inside], some, spec.clusters).estimate(spec.alpha, 0.5))
+    return found

@@ -1,0 +1,197 @@
+"""Biofeedback: can a model tell, in context, labels that were made of its own states?
+
+A *referent* is an axis at a layer: a probe of what the texts were labelled with, the same fitted on permuted labels, or
+a principal component. A conversation shows texts with the label that the state of each has along the axis, and reads
+what the model expects before every label. Beside it, the same texts with labels drawn by lot: what is right there as
+often was not learned from the feedback.
+
+The label of a text is a function of the text, so nothing here can exceed what the text tells to whoever knows the model
+(arXiv 2605.26242, appendix B.2): what a report may show is access beyond observers of given means.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from firsthand.claims.labels import BiofeedbackClaim
+from firsthand.engine import Anatomy, LoadedModel, inspect_model, resid_post
+from firsthand.errors import LabelsError
+from firsthand.states.axes import Axis, component_axes, logistic_axis, permuted, threshold
+from firsthand.studies.injection.bench import usual_layers
+from firsthand.studies.labels.conversations import NAMES, Conversation, Shot, draw_wording, usable_names
+from firsthand.studies.labels.examples import Examples, split
+from firsthand.studies.labels.incontext import Predictions, teacher_forced
+from firsthand.studies.labels.reading import TextStates, states_of
+from firsthand.trials.canonical import digest
+from firsthand.trials.randomness import stream
+
+TARGET, REDRAWN = "target", "redrawn"
+
+
+@dataclass(frozen=True, eq=False)
+class Referent:
+    """What labels are made of: an axis at a layer."""
+
+    layer: int
+    axis: Axis
+
+    @property
+    def name(self) -> str:
+        """Unique name, e.g. ``pc1 at 14``."""
+        return f"{self.axis.name} at {self.layer}"
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """Everything that is fixed for a study.
+
+    Attributes:
+        claim: What is claimed.
+        loaded: The model.
+        anatomy: Its parts.
+        fit: Texts that axes are fitted on.
+        held_out: Texts that conversations are drawn from.
+        fit_states: Their states.
+        states: States of the held-out texts.
+        referents: What labels are made of.
+    """
+
+    claim: BiofeedbackClaim
+    loaded: LoadedModel
+    anatomy: Anatomy
+    fit: Examples
+    held_out: Examples
+    fit_states: TextStates
+    states: TextStates
+    referents: tuple[Referent, ...]
+
+    @cached_property
+    def label_names(self) -> tuple[str, ...]:
+        """Names of labels that the tokenizer writes as one token."""
+        return usable_names(self.loaded.tokenizer, NAMES["digits"])
+
+    def experiments(self, layer: int) -> range:
+        """Numbers of a layer's conversations: each has texts of its own, so that all of them are independent."""
+        at = list(self.states.layers).index(layer) * self.claim.experiments
+        return range(at, at + self.claim.experiments)
+
+    def drawn(self, experiment: int) -> NDArray[np.int64]:
+        """The held-out texts of a conversation, ``[shots]``."""
+        order = stream("biofeedback", self.claim.seed, "texts", experiment).permutation(len(self.held_out))
+        return order[: self.claim.shots].astype(np.int64)
+
+
+def data_hash(examples: Examples) -> str:
+    """Hash of the texts and labels of a data set."""
+    return digest([list(examples.texts), list(examples.labels), list(examples.groups)])
+
+
+def prepare(loaded: LoadedModel, examples: Examples, claim: BiofeedbackClaim) -> Bench:
+    """Read the states of all texts and fit the axes.
+
+    Raises:
+        LabelsError: If the data are not those of the claim, or too few.
+        EngineError: If a layer is out of range.
+        StatesError: If an axis cannot be fitted.
+    """
+    if data_hash(examples) != claim.data_sha256:
+        raise LabelsError("The data are not those that the claim names.", "Give the same file, or make a new claim.")
+    parts = split(examples, {"fit": claim.fit, "held_out": claim.held_out}, claim.seed)
+    anatomy = inspect_model(loaded.model)
+    layers = claim.layers or usual_layers(anatomy.n_layers, 5)
+    fit, held_out = parts["fit"], parts["held_out"]
+    states = {name: states_of(loaded, anatomy, part.texts, layers) for name, part in parts.items()}
+    found = Bench(claim, loaded, anatomy, fit, held_out, states["fit"], states["held_out"], ())
+    return replace(found, referents=tuple(one for layer in layers for one in _referents(found, layer)))
+
+
+def _referents(bench: Bench, layer: int) -> list[Referent]:
+    states, wanted = bench.fit_states.layers[layer], bench.claim.referents
+    axes: list[Axis] = []
+    if "probe" in wanted:
+        axes.append(logistic_axis(states, bench.fit.labels, bench.fit.groups))
+    if "permuted" in wanted:
+        labels = permuted(bench.fit.labels, bench.claim.seed, layer)
+        axes.append(logistic_axis(states, labels, bench.fit.groups, name="permuted"))
+    numbers = [int(name.removeprefix("pc")) for name in wanted if name.startswith("pc")]
+    axes += component_axes(states, numbers) if numbers else ()
+    return [Referent(layer, axis) for axis in axes]
+
+
+def labels_of(bench: Bench, referent: Referent, texts: NDArray[np.int64]) -> tuple[NDArray[np.int64], float]:
+    """Labels of some held-out texts along an axis, ``[texts]``, and the score above which they are 1.
+
+    Scores are parted within the conversation, as in appendix J.
+
+    Raises:
+        StatesError: If all of them would be of one class.
+    """
+    scores = referent.axis.scores(bench.states.layers[referent.layer][texts])
+    cut = threshold(scores, bench.claim.parted)
+    return (scores > cut).astype(np.int64), cut
+
+
+def target_rows(bench: Bench, referent: Referent, experiment: int) -> pd.DataFrame:
+    """What the model expects before every label of a conversation.
+
+    Returns:
+        One row an answer: ``trial_id``, ``arm``, ``referent``, ``axis``, ``layer``, ``experiment``, ``place`` (number
+        of shots before it), ``text`` (number of the held-out text), ``group``, ``truth``, ``answer`` (NaN if invalid),
+        ``coverage``, ``logprobs`` and ``wire`` (the score of the text's state in this very conversation, beyond the
+        one that parts the classes).
+    """
+    texts = bench.drawn(experiment)
+    labels, cut = labels_of(bench, referent, texts)
+    site = resid_post(referent.layer)
+    found = teacher_forced(bench.loaded, bench.anatomy, _conversation(bench, experiment, labels), sites=[site])
+    return _rows(bench, referent, experiment, TARGET, labels, found).assign(
+        wire=referent.axis.scores(found.states[site]) - cut
+    )
+
+
+def redrawn(bench: Bench, experiment: int) -> Predictions:
+    """What the model expects where the labels of a conversation were drawn by lot; the same for all referents."""
+    labels = stream("biofeedback", bench.claim.seed, "redrawn", experiment).permutation(
+        np.arange(bench.claim.shots) % 2
+    )
+    return teacher_forced(bench.loaded, bench.anatomy, _conversation(bench, experiment, labels))
+
+
+def redrawn_rows(bench: Bench, referent: Referent, experiment: int, found: Predictions) -> pd.DataFrame:
+    """The answers of :func:`redrawn`, held against the labels of a referent."""
+    labels, _ = labels_of(bench, referent, bench.drawn(experiment))
+    return _rows(bench, referent, experiment, REDRAWN, labels, found).assign(wire=np.nan)
+
+
+def _conversation(bench: Bench, experiment: int, labels: NDArray[np.int64]) -> Conversation:
+    instruction, names = draw_wording(bench.label_names, bench.claim.seed, experiment)
+    texts = [bench.held_out.texts[i] for i in bench.drawn(experiment)]
+    shots = tuple(Shot(text, int(label)) for text, label in zip(texts, labels, strict=True))
+    return Conversation(instruction, names, shots)
+
+
+def _rows(
+    bench: Bench, referent: Referent, experiment: int, arm: str, labels: NDArray[np.int64], found: Predictions
+) -> pd.DataFrame:
+    texts = bench.drawn(experiment)
+    count = len(texts)
+    return pd.DataFrame(
+        {
+            "trial_id": [f"{referent.name}/{experiment}/{place}/{arm}" for place in range(count)],
+            "arm": arm,
+            "referent": referent.name,
+            "axis": referent.axis.name,
+            "layer": referent.layer,
+            "experiment": experiment,
+            "place": np.arange(count),
+            "text": texts,
+            "group": [bench.held_out.groups[i] for i in texts],
+            "truth": labels,
+            "answer": [np.nan if answer is None else float(answer) for answer in found.answers],
+            "coverage": found.coverage_N,
+            "logprobs": pd.Series(found.logprobs_N2.tolist(), dtype=object),
+        }
+    )

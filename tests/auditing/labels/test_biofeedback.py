@@ -1,0 +1,127 @@
+"""Biofeedback is judged against whoever reads the same texts: a label that the words carry is no private state."""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from firsthand.auditing.labels.biofeedback import OBSERVED, curve, judge
+from firsthand.auditing.labels.onlookers import informed, matched
+from firsthand.claims.claim import AnalysisSpec
+from firsthand.vocabulary import Verdict
+
+SPEC = AnalysisSpec(clusters=("group", "experiment"), bootstrap_draws=400)
+SHOTS, EXPERIMENTS, JUDGED = 61, 25, 51
+NOUNS = ("river", "cat", "letter", "window", "doctor", "song", "garden", "train")
+VERBS = ("saw", "lost", "found", "painted", "sold", "carried")
+
+
+def texts_of(count: int, seed: int) -> tuple[list[str], np.ndarray]:
+    """Sentences, and whether each of them says ``never``: a label that the words carry."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, count)
+    made = []
+    for i, label in enumerate(labels):
+        a, b, verb = rng.choice(NOUNS), rng.choice(NOUNS), rng.choice(VERBS)
+        made.append(f"The {a} {i} {'never' if label else 'once'} {verb} the {b}.")
+    return made, labels
+
+
+@lru_cache
+def study(
+    reporter: Callable[[np.ndarray, np.random.Generator], np.ndarray], by_words: bool, seed: int = 0
+) -> pd.DataFrame:
+    """A study whose labels are those of the words, or carried by the activations alone."""
+    rng = np.random.default_rng(seed)
+    fit_texts, fit_words = texts_of(300, seed + 1)
+    fit_states = np.c_[fit_words + rng.normal(0, 0.1, 300), rng.normal(0, 1, (300, 7))].astype(np.float32)
+    rows = []
+    for experiment in range(EXPERIMENTS):
+        texts, words = texts_of(SHOTS, 1000 * seed + experiment + 7)
+        embedding = np.c_[words + rng.normal(0, 0.1, SHOTS), rng.normal(0, 1, (SHOTS, 7))].astype(np.float32)
+        truth = words if by_words else rng.integers(0, 2, SHOTS)
+        fit_truth = fit_words if by_words else rng.integers(0, 2, 300)
+        seen = matched(embedding, texts, truth, JUDGED) | informed(fit_states, fit_texts, fit_truth, embedding, texts)
+        base = pd.DataFrame(
+            {
+                "referent": f"planted at {experiment % 5}",
+                "experiment": experiment,
+                "place": np.arange(SHOTS),
+                "group": np.arange(SHOTS) + SHOTS * experiment,
+                "truth": truth,
+                "coverage": 0.95,
+                "wire": np.where(truth == 1, 1.0, -1.0),
+            }
+        )
+        target = base.assign(arm="target", answer=reporter(truth, rng).astype(float))
+        target = target.assign(**{f"{OBSERVED}{name}": values for name, values in seen.items()})
+        rows += [target, base.assign(arm="redrawn", answer=rng.integers(0, 2, SHOTS).astype(float))]
+    table = pd.concat(rows, ignore_index=True)
+    return table.assign(trial_id=[str(i) for i in range(len(table))])
+
+
+def perfect(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return np.where(rng.random(len(truth)) < 0.97, truth, 1 - truth)
+
+
+def guessing(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return rng.integers(0, 2, len(truth))
+
+
+def test_a_state_that_only_the_activations_carry_leaves_text_observers_at_chance_and_its_reporter_privileged() -> None:
+    result = judge(study(perfect, by_words=False), SPEC, JUDGED)
+    assert result.verdict is Verdict.PRIVILEGED, result.reasons
+    for row in result.observers:
+        assert abs(row.score.value - 0.5) < 0.12, row.name
+
+
+def test_a_label_that_the_words_carry_is_public_even_for_a_perfect_reporter() -> None:
+    result = judge(study(perfect, by_words=True), SPEC, JUDGED)
+    assert result.verdict is Verdict.PUBLIC_INFERENCE, result.reasons
+
+
+def test_a_reporter_that_guesses_has_no_access_and_the_wire_shows_that_the_state_was_there() -> None:
+    result = judge(study(guessing, by_words=False), SPEC, JUDGED)
+    assert result.verdict in (Verdict.NO_ACCESS, Verdict.AVAILABLE_NOT_REPORTED), result.reasons
+    assert result.readers[0].accuracy.value == 1.0
+
+
+def test_one_that_is_as_right_where_labels_were_drawn_by_lot_is_not_called_privileged() -> None:
+    table = study(perfect, by_words=False)
+    lot = table["arm"] == "redrawn"
+    result = judge(table.assign(answer=table["answer"].where(~lot, table["truth"].astype(float))), SPEC, JUDGED)
+    assert result.verdict is Verdict.ANOMALY_ONLY, result.reasons
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nulls_are_not_privileged(seed: int) -> None:
+    assert judge(study(guessing, by_words=bool(seed % 2), seed=seed), SPEC, JUDGED).verdict is not Verdict.PRIVILEGED
+
+
+def test_the_curve_counts_invalid_answers_as_not_right_and_observers_only_where_they_were_asked() -> None:
+    table = study(perfect, by_words=True)
+    half = table.assign(answer=table["answer"].where(table["place"] % 2 == 0))
+    found = curve(half, SPEC, (0, JUDGED, SHOTS))
+    assert found["report"][0].value == pytest.approx(0.5, abs=0.05)
+    assert len(found["layer 0"]) == 1
+    assert found["layer 0"][0].value > 0.6
+    assert found["report"][1].units >= EXPERIMENTS
+
+
+def test_matched_observers_learn_from_the_shots_before_an_answer_and_from_no_later_one() -> None:
+    texts, words = texts_of(40, 3)
+    embedding = np.c_[words, np.zeros(40)].astype(np.float32)
+    plain = matched(embedding, texts, words, 20)
+    later = np.r_[words[:30], 1 - words[30:]]
+    changed = matched(embedding, texts, later, 20)
+    for name in plain:
+        np.testing.assert_array_equal(plain[name][:31], changed[name][:31])
+        assert np.isnan(plain[name][:20]).all()
+
+
+def test_before_a_second_label_was_seen_an_observer_gives_the_first() -> None:
+    texts, _ = texts_of(6, 4)
+    found = matched(np.eye(6, dtype=np.float32), texts, np.array([1, 1, 1, 1, 0, 0]), 1)
+    assert found["layer 0"][1:5].tolist() == [1.0] * 4
