@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from firsthand.claims.claim import Claim
 from firsthand.claims.injection import InjectionClaim
+from firsthand.claims.labels import BiofeedbackClaim
 from firsthand.errors import ClaimError
 from firsthand.trials.canonical import digest
 from firsthand.trials.files import write_json
@@ -86,6 +87,12 @@ class FrozenInjection(Frozen):
     """A frozen claim of an injection study."""
 
     claim: InjectionClaim
+
+
+class FrozenBiofeedback(Frozen):
+    """A frozen claim of a biofeedback study."""
+
+    claim: BiofeedbackClaim
 
 
 def claim_hash(claim: BaseModel, bindings: Bindings) -> str:

@@ -76,7 +76,7 @@ def test_rows_say_what_was_shown_what_is_true_and_what_was_expected(bench: Bench
     number = bench.experiments(2)[0]
     rows = target_rows(bench, referent, number)
     assert rows["place"].tolist() == list(range(8))
-    assert rows["text"].tolist() == bench.drawn(number).tolist()
+    assert rows["number"].tolist() == bench.drawn(number).tolist()
     assert rows["truth"].tolist() == labels_of(bench, referent, bench.drawn(number))[0].tolist()
     assert set(rows["arm"]) == {TARGET}
     assert rows["trial_id"].is_unique

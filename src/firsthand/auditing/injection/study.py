@@ -31,8 +31,9 @@ from firsthand.report.document import KnownAnswer
 from firsthand.report.injection_document import InjectionDocument, Selection
 from firsthand.studies.injection.bench import InjectionBench, prepare
 from firsthand.studies.injection.questions.base import Setting
-from firsthand.studies.injection.store import kept
+from firsthand.studies.injection.trials import COLUMNS
 from firsthand.trials.files import read_json, write_json
+from firsthand.trials.keeping import kept
 from firsthand.trials.trace import Trace
 
 Tables = Mapping[str, pd.DataFrame]
@@ -142,7 +143,7 @@ def _run(
             match_all(bench, group, picks)
         for batch in batches(bench, group, picks):
             make = partial(run_batch, bench, batch, picks, done)
-            done.update(zip(batch, kept(trace, [step.unit for step in batch], make), strict=True))
+            done.update(zip(batch, kept(trace, [step.unit for step in batch], make, COLUMNS), strict=True))
             for _ in batch:
                 progress.step()
     found: dict[str, list[pd.DataFrame]] = {}

@@ -23,7 +23,8 @@ from firsthand.studies.injection.bench import prepare
 from firsthand.studies.injection.concepts import CONCEPTS
 from firsthand.studies.injection.files import read_wordings
 from firsthand.studies.injection.questions.base import Setting
-from firsthand.studies.injection.store import kept
+from firsthand.studies.injection.trials import COLUMNS
+from firsthand.trials.keeping import kept
 from firsthand.trials.trace import Trace
 from firsthand.vocabulary import Capability, Condition, Verdict
 
@@ -73,7 +74,7 @@ def judge_trained(
         trace = Trace(folder)
         progress.say("asking the trained detector")
         units = [step.unit for step in steps]
-        frames = kept(trace, units, lambda: run_batch(bench, steps, picks))
+        frames = kept(trace, units, lambda: run_batch(bench, steps, picks), COLUMNS)
     finally:
         adapted.unload()
     trace.finish(units, {"study": "injection", "reporter": "smollm2-detector"})

@@ -26,7 +26,7 @@ def observed(bench: Bench, referent: Referent, rows: pd.DataFrame) -> pd.DataFra
         referent: What the labels are made of.
         rows: The rows, in the order of the conversation.
     """
-    texts = rows["text"].to_numpy()
+    texts = rows["number"].to_numpy()
     words = [bench.held_out.texts[i] for i in texts]
     embedding = bench.states.embedding_NH[texts]
     labels, cut = labels_of(bench, referent, texts)

@@ -9,8 +9,10 @@ The label of a text is a function of the text, so nothing here can exceed what t
 (arXiv 2605.26242, appendix B.2): what a report may show is access beyond observers of given means.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -29,6 +31,14 @@ from firsthand.trials.canonical import digest
 from firsthand.trials.randomness import stream
 
 TARGET, REDRAWN = "target", "redrawn"
+
+COLUMNS: Final[Mapping[str, Sequence[str]]] = {
+    "public": ("experiment", "place", "number", "group", "text"),
+    "sealed": ("arm", "referent", "axis", "layer", "truth"),
+    "reports": ("answer", "coverage", "logprobs"),
+    "readings": ("wire",),
+}
+"""Columns of each part of the trace, beside ``trial_id``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +149,9 @@ def target_rows(bench: Bench, referent: Referent, experiment: int) -> pd.DataFra
 
     Returns:
         One row an answer: ``trial_id``, ``arm``, ``referent``, ``axis``, ``layer``, ``experiment``, ``place`` (number
-        of shots before it), ``text`` (number of the held-out text), ``group``, ``truth``, ``answer`` (NaN if invalid),
-        ``coverage``, ``logprobs`` and ``wire`` (the score of the text's state in this very conversation, beyond the
-        one that parts the classes).
+        of shots before it), ``number`` and ``text`` of the held-out text, ``group``, ``truth``, ``answer`` (NaN if
+        invalid), ``coverage``, ``logprobs`` and ``wire`` (the score of the text's state in this very conversation,
+        beyond the one that parts the classes).
     """
     texts = bench.drawn(experiment)
     labels, cut = labels_of(bench, referent, texts)
@@ -187,7 +197,8 @@ def _rows(
             "layer": referent.layer,
             "experiment": experiment,
             "place": np.arange(count),
-            "text": texts,
+            "number": texts,
+            "text": [bench.held_out.texts[i] for i in texts],
             "group": [bench.held_out.groups[i] for i in texts],
             "truth": labels,
             "answer": [np.nan if answer is None else float(answer) for answer in found.answers],
@@ -195,3 +206,14 @@ def _rows(
             "logprobs": pd.Series(found.logprobs_N2.tolist(), dtype=object),
         }
     )
+
+
+def conversation_rows(bench: Bench, experiment: int) -> pd.DataFrame:
+    """All rows of one conversation: for every referent of its layer, and with labels drawn by lot."""
+    layer = next(one for one in bench.states.layers if experiment in bench.experiments(one))
+    lot = redrawn(bench, experiment)
+    tables = []
+    for referent in bench.referents:
+        if referent.layer == layer:
+            tables += [target_rows(bench, referent, experiment), redrawn_rows(bench, referent, experiment, lot)]
+    return pd.concat(tables, ignore_index=True)

@@ -216,9 +216,16 @@ def split(examples: Examples, sizes: Mapping[str, int], seed: int) -> dict[str, 
     if any(len(parts[name]) < size for name, size in sizes.items()):
         wanted = ", ".join(f"{name} {size}" for name, size in sizes.items())
         most = ", ".join(f"{name} {len(part)}" for name, part in parts.items())
+        largest = max(map(len, members.values()))
+        alike = (
+            f" {largest} of them are one group: without a column of groups, consecutive texts that share half of their "
+            "words are kept together."
+            if largest > min(sizes.values()) / 2
+            else ""
+        )
         raise LabelsError(
-            f"{len(examples)} examples in {len(members)} groups do not give the parts {wanted}.",
-            f"Ask for at most: {most}.",
+            f"{len(examples)} examples in {len(members)} groups do not give the parts {wanted}.{alike}",
+            f"Ask for at most: {most}; or name a column of groups, if the texts are more alike than pairs.",
         )
     _check_apart(examples, parts)
     return {name: examples.take(_shuffled(part, seed, name)) for name, part in parts.items()}

@@ -1,0 +1,78 @@
+"""The command ``labels biofeedback`` as a user meets it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SMALL = ("--layers", "0,2", "--axes", "probe,pc1", "--fit", "40", "--held-out", "24", "--experiments", "2")
+SMALL += ("--shots", "8", "--judged-from", "4", "--group", "pair")
+NOUNS = ("river", "cat", "letter", "window", "doctor", "song", "garden", "train")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Labelled texts in CSV, with a quote and a new line in one of them."""
+    lines = ["label,input,pair"]
+    for i in range(70):
+        a, b = NOUNS[i % 8], NOUNS[(3 * i + 1) % 8]
+        lines.append(f'{i % 2},"The {a} was {"never" if i % 2 else "always"} near ""the {b}"" number {i}.",{i}')
+    path = tmp_path / "set.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_dry_run_tells_the_cost_and_leaves_nothing(
+    command: Any, tiny_folder: Path, data: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    done = command("labels", "biofeedback", "--data", data, "--model", tiny_folder, "--out", out, *SMALL, "--dry-run")
+    assert done.code == 0, done.err
+    assert "4 conversations of 8 shots" in done.out
+    assert "12 passes" in done.out
+    assert "tokens a second" in done.out
+    assert not out.exists()
+
+
+def test_a_study_ends_with_a_verdict_for_every_axis_and_a_second_run_takes_up_what_is_there(
+    command: Any, tiny_folder: Path, data: Path, tmp_path: Path
+) -> None:
+    out, told = tmp_path / "run", tmp_path / "told.json"
+    ask = ("labels", "biofeedback", "--data", data, "--model", tiny_folder, "--out", out, *SMALL, "--json", told)
+    done = command(*ask)
+    assert done.code == 0, done.err
+    for word in ("probe", "pc1", "Strongest observer", "Left out none", "chance is 50%"):
+        assert word in done.out
+    found = json.loads(told.read_text())
+    assert [axis["axis"] for axis in found["axes"]] == ["probe", "pc1"]
+    assert found["claim"]["shots"] == 8
+    times = {path: path.stat().st_mtime_ns for path in (out / "trace" / "units").iterdir()}
+    assert len(times) == 4
+    again = command(*ask)
+    assert again.out == done.out
+    assert {path: path.stat().st_mtime_ns for path in (out / "trace" / "units").iterdir()} == times
+    other = command(*ask, "--seed", "1")
+    assert other.code == 2
+    assert "claim changed" in other.err
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        (("--text", "body"), ("body", "label", "input")),
+        (("--axes", "mood"), ("referents",)),
+        (("--fit", "400"), ("400",)),
+        (("--shots", "30"), ("shots", "24")),
+        (("--group", "label"), ("share half of their words", "column of groups")),
+    ],
+)
+def test_wrong_input_is_told_in_words(
+    command: Any, tiny_folder: Path, data: Path, tmp_path: Path, extra: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    ask = ("labels", "biofeedback", "--data", data, "--model", tiny_folder, "--out", tmp_path / "run", *SMALL, *extra)
+    done = command(*ask)
+    assert done.code == 2, done.err
+    assert "What to do:" in done.err
+    for word in words:
+        assert word in done.err
