@@ -26,6 +26,7 @@ from firsthand.claims.files import parse_injection_claim, read_any_claim, read_c
 from firsthand.claims.injection import EVERY, USUAL
 from firsthand.errors import ClaimError
 
+NEEDING = ("confidence", "transfer", "lifted", "open", "visible")  # go on from detection
 WORDS = ("apple", "Zurich", "the sea")
 
 
@@ -93,7 +94,7 @@ def test_only_concepts_have_to_be_given() -> None:
     assert study.analysis.clusters == ("concept",)
 
 
-@pytest.mark.parametrize("question", [q for q in Question if q not in ("confidence", "transfer", "lifted", "open")])
+@pytest.mark.parametrize("question", [q for q in Question if q not in NEEDING])
 def test_every_other_question_can_be_asked_alone(question: Question) -> None:
     assert InjectionClaim(concepts=WORDS, questions=(question,)).questions == (question,)
 

@@ -38,8 +38,8 @@ class Question(StrEnum):
     """Was a thought injected? In sampled text, which a judge hears; only where it is asked for by name."""
 
 
-USUAL = (Question.DETECTION, Question.LOCALISATION, Question.STRENGTH, Question.CHOICE, Question.NAMING)
-"""What is asked unless a claim says otherwise: half of what there is to compute."""
+USUAL = (Question.DETECTION, Question.LOCALISATION, Question.CHOICE)
+"""What is asked unless a claim says otherwise: that, where and which, in a quarter of an hour."""
 
 EVERY = tuple(question for question in Question if question is not Question.OPEN)
 """Everything that needs no judge of free text."""

@@ -25,19 +25,16 @@ def asked(trials: list[Trial], task: str = "detection") -> list[Trial]:
 
 
 @pytest.mark.parametrize("options", [2, 3])
-def test_in_every_arm_each_answer_stands_in_each_place_once_and_over_concepts_all_orders_are_asked(
-    bench: InjectionBench, options: int
-) -> None:
-    seen: Counter[tuple[str, ...]] = Counter()
-    for concept in bench.judging[:4]:
-        made = asked(detection.trials(bench, concept, [CELL], Setting(options=options)))
-        for arm in EVERY:
-            orders = [trial.prompt.meanings for trial in made if trial.arm is arm]
-            assert len(orders) == options
-            assert all(len({order[place] for order in orders}) == options for place in range(options))
-            seen.update(orders if arm is Arm.TARGET else [])
-    assert set(seen) == set(permutations(made[0].prompt.meanings))
-    assert len(set(seen.values())) == 1
+def test_every_order_is_asked_once_in_every_arm_and_swaps_in_balanced_ones(bench: InjectionBench, options: int) -> None:
+    made = asked(detection.trials(bench, "sea", [CELL], Setting(options=options)))
+    for arm in EVERY:
+        orders = [trial.prompt.meanings for trial in made if trial.arm is arm]
+        if arm is not Arm.SWAP:
+            assert sorted(orders) == sorted(permutations(made[0].prompt.meanings))
+        for place in range(options):
+            stands = Counter(order[place] for order in orders)
+            assert len(set(stands.values())) == 1
+            assert len(stands) == options
 
 
 def test_every_cell_is_edited_and_the_clean_trial_asked_once(bench: InjectionBench) -> None:

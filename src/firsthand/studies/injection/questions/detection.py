@@ -58,7 +58,7 @@ def trials(
     like = like_unrelated(bench, concept, wordings[0], earlier)
     made: list[Trial] = []
     for wording in wordings:
-        for order in orders_of(bench, concept, wording):
+        for order in orders(wording.meanings):
             draft = detection(wording, order, earlier)
             made += of_prompt(bench, _trial(concept, setting, bench.led(draft, concept), read), cells, arms, like)
             if Arm.PUSH in arms:
@@ -75,14 +75,14 @@ def trials(
 
 
 def choosing_trials(bench: InjectionBench, concept: str, cells: Sequence[Cell], setting: Setting) -> list[Trial]:
-    """The trials by which a cell is chosen: clean and target.
+    """The trials by which a cell is chosen: clean and target, in balanced orders.
 
     The unrelated question is put beside two answers, in one order, and to the next concept in the other.
     """
     at = bench.part(concept).index(concept)
     made: list[Trial] = []
     for wording in bench.asked(concept, setting.framing, setting.options, setting.labels):
-        for order in orders_of(bench, concept, wording):
+        for order in balanced_orders(bench, concept, wording):
             clean = _trial(concept, setting, bench.led(detection(wording, order), concept), None)
             made += of_prompt(bench, clean, cells, PRIMARY)
         if len(wording.meanings) == 2:
@@ -91,11 +91,11 @@ def choosing_trials(bench: InjectionBench, concept: str, cells: Sequence[Cell], 
     return made
 
 
-def orders_of(bench: InjectionBench, concept: str, wording: Wording) -> list[Order]:
-    """The orders of the answers that a concept is asked in: every answer stands in every place once.
+def balanced_orders(bench: InjectionBench, concept: str, wording: Wording) -> list[Order]:
+    """As few orders of the answers as put every answer in every place once.
 
-    Two answers are asked in both orders. Of the six of three, a concept gets the rotations of one sense and the next
-    concept those of the other, so that all of them are asked.
+    Two answers have both orders. Of the six of three, a concept gets the rotations of one sense and the next concept
+    those of the other, so that over the concepts all of them are asked.
     """
     at, meanings = bench.part(concept).index(concept), wording.meanings
     turned = meanings if at % 2 == 0 else tuple(reversed(meanings))
@@ -160,7 +160,7 @@ def _swaps(
     bench: InjectionBench, concept: str, wording: Wording, setting: Setting, cells: Sequence[Cell], read: Cell | None
 ) -> Iterator[Trial]:
     """The stream of a conversation that pushes towards another concept, put where that of this one was."""
-    drafts = [detection(wording, order) for order in orders_of(bench, concept, wording)]
+    drafts = [detection(wording, order) for order in balanced_orders(bench, concept, wording)]
     prompts = [bench.led(draft, concept) for draft in drafts]
     sources = [bench.led(draft, concept, towards=bench.neighbour(concept)) for draft in drafts]
     for cell in cells:
