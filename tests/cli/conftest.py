@@ -1,44 +1,11 @@
-"""The entry point of the command line, run in this process as a user meets it."""
-
-import sys
-from dataclasses import dataclass
-from pathlib import Path
+"""Commands as a user meets them."""
 
 import pytest
-
-from firsthand.cli.main import run
-
-
-@dataclass(frozen=True)
-class Done:
-    """How a command ended and what it printed."""
-
-    code: int
-    out: str
-    err: str
-
-
-@dataclass(frozen=True)
-class Command:
-    """Runs the entry point of the command line in this process; whatever it does not foresee is raised."""
-
-    monkeypatch: pytest.MonkeyPatch
-    capsys: pytest.CaptureFixture[str]
-
-    def __call__(self, *arguments: str | Path) -> Done:
-        self.monkeypatch.setattr(sys, "argv", ["firsthand", *map(str, arguments)])
-        self.capsys.readouterr()
-        code = 0
-        try:
-            run()
-        except SystemExit as stopped:
-            code = int(stopped.code or 0)
-        told = self.capsys.readouterr()
-        return Done(code, told.out, told.err)
+from commands import Command
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+def firsthand(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """Runs a command and says how it ended."""
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("COLUMNS", "100")
     return Command(monkeypatch, capsys)

@@ -5,58 +5,16 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from commands import Command, Done, assert_refused
 
 from firsthand.auditing.injection import InjectionRun
 from firsthand.claims import FrozenInjection, InjectionClaim, read_frozen, write_claim
 from firsthand.claims.files import read_injection_claim
 from firsthand.cli import injections as module
-from firsthand.cli.main import run
 from firsthand.studies.injection.concepts import CONCEPTS
-
-
-@dataclass(frozen=True)
-class Done:
-    """How a command ended and what it printed."""
-
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def firsthand(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> "Command":
-    monkeypatch.setenv("COLUMNS", "100")
-    return Command(monkeypatch, capsys)
-
-
-@dataclass(frozen=True)
-class Command:
-    """Runs the entry point of the command line in this process; whatever it does not foresee is raised."""
-
-    monkeypatch: pytest.MonkeyPatch
-    capsys: pytest.CaptureFixture[str]
-
-    def __call__(self, *arguments: str | Path) -> Done:
-        self.monkeypatch.setattr(sys, "argv", ["firsthand", *map(str, arguments)])
-        self.capsys.readouterr()
-        code = 0
-        try:
-            run()
-        except SystemExit as stopped:
-            code = int(stopped.code or 0)
-        told = self.capsys.readouterr()
-        return Done(code, told.out, told.err)
-
-
-def assert_refused(done: Done, *words: str) -> None:
-    assert done.code == 2, done.err
-    assert "What to do:" in done.err
-    for word in words:
-        assert word in done.err
 
 
 def small(folder: Path) -> list[str]:

@@ -2,9 +2,9 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from commands import Command, assert_refused
 
 SMALL = ("--layers", "0,2", "--axes", "probe,pc1", "--fit", "40", "--held-out", "24", "--experiments", "2")
 SMALL += ("--shots", "8", "--judged-from", "4", "--group", "pair")
@@ -24,10 +24,10 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_a_dry_run_tells_the_cost_and_leaves_nothing(
-    command: Any, tiny_folder: Path, data: Path, tmp_path: Path
+    firsthand: Command, tiny_folder: Path, data: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "run"
-    done = command("labels", "biofeedback", "--data", data, "--model", tiny_folder, "--out", out, *SMALL, "--dry-run")
+    done = firsthand("labels", "biofeedback", "--data", data, "--model", tiny_folder, "--out", out, *SMALL, "--dry-run")
     assert done.code == 0, done.err
     assert "4 conversations of 8 shots" in done.out
     assert "12 passes" in done.out
@@ -36,11 +36,11 @@ def test_a_dry_run_tells_the_cost_and_leaves_nothing(
 
 
 def test_a_study_ends_with_a_verdict_for_every_axis_and_a_second_run_takes_up_what_is_there(
-    command: Any, tiny_folder: Path, data: Path, tmp_path: Path
+    firsthand: Command, tiny_folder: Path, data: Path, tmp_path: Path
 ) -> None:
     out, told = tmp_path / "run", tmp_path / "told.json"
     ask = ("labels", "biofeedback", "--data", data, "--model", tiny_folder, "--out", out, *SMALL, "--json", told)
-    done = command(*ask)
+    done = firsthand(*ask)
     assert done.code == 0, done.err
     for word in ("probe", "pc1", "Strongest observer", "Left out none", "chance is 50%"):
         assert word in done.out
@@ -49,10 +49,10 @@ def test_a_study_ends_with_a_verdict_for_every_axis_and_a_second_run_takes_up_wh
     assert found["claim"]["shots"] == 8
     times = {path: path.stat().st_mtime_ns for path in (out / "trace" / "units").iterdir()}
     assert len(times) == 4
-    again = command(*ask)
+    again = firsthand(*ask)
     assert again.out == done.out
     assert {path: path.stat().st_mtime_ns for path in (out / "trace" / "units").iterdir()} == times
-    other = command(*ask, "--seed", "1")
+    other = firsthand(*ask, "--seed", "1")
     assert other.code == 2
     assert "claim changed" in other.err
 
@@ -68,11 +68,8 @@ def test_a_study_ends_with_a_verdict_for_every_axis_and_a_second_run_takes_up_wh
     ],
 )
 def test_wrong_input_is_told_in_words(
-    command: Any, tiny_folder: Path, data: Path, tmp_path: Path, extra: tuple[str, ...], words: tuple[str, ...]
+    firsthand: Command, tiny_folder: Path, data: Path, tmp_path: Path, extra: tuple[str, ...], words: tuple[str, ...]
 ) -> None:
     ask = ("labels", "biofeedback", "--data", data, "--model", tiny_folder, "--out", tmp_path / "run", *SMALL, *extra)
-    done = command(*ask)
-    assert done.code == 2, done.err
-    assert "What to do:" in done.err
-    for word in words:
-        assert word in done.err
+    done = firsthand(*ask)
+    assert_refused(done, *words)
