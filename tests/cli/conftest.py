@@ -1,6 +1,12 @@
 """Commands as a user meets them."""
 
+import sys
+from pathlib import Path
+
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
 from commands import Command
 
 
