@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from firsthand.auditing.labels.biofeedback import OBSERVED, curve, judge
-from firsthand.auditing.labels.onlookers import informed, matched
+from firsthand.auditing.labels.biofeedback import OBSERVED, READER, UNREAD, curve, judge
+from firsthand.auditing.labels.onlookers import informed, matched, meanings
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.vocabulary import Verdict
 
@@ -71,7 +71,9 @@ def guessing(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def test_a_state_that_only_the_activations_carry_leaves_text_observers_at_chance_and_its_reporter_privileged() -> None:
-    result = judge(study(perfect, by_words=False), SPEC, JUDGED)
+    table = study(perfect, by_words=False)
+    lot = np.random.default_rng(5).integers(0, 2, len(table)).astype(float)
+    result = judge(table.assign(**{f"{OBSERVED}{READER}other": lot}), SPEC, JUDGED)
     assert result.verdict is Verdict.PRIVILEGED, result.reasons
     for row in result.observers:
         assert abs(row.score.value - 0.5) < 0.12, row.name
@@ -125,3 +127,15 @@ def test_before_a_second_label_was_seen_an_observer_gives_the_first() -> None:
     texts, _ = texts_of(6, 4)
     found = matched(np.eye(6, dtype=np.float32), texts, np.array([1, 1, 1, 1, 0, 0]), 1)
     assert found["layer 0"][1:5].tolist() == [1.0] * 4
+
+
+def test_without_another_language_model_as_a_reader_nothing_is_called_privileged() -> None:
+    result = judge(study(perfect, by_words=False), SPEC, JUDGED)
+    assert result.verdict is Verdict.INSUFFICIENT
+    assert result.reasons[-1] == UNREAD
+
+
+def test_who_knows_what_the_data_call_a_text_gives_the_label_that_mostly_goes_with_it() -> None:
+    fit = np.array([0, 0, 0, 1, 1, 1])
+    assert meanings(fit, 1 - fit, np.array([0, 1, 1])).tolist() == [1.0, 0.0, 0.0]
+    assert meanings(fit, np.array([1, 1, 1, 1, 1, 0]), np.array([0, 1])).tolist() == [1.0, 1.0]

@@ -9,13 +9,19 @@ import pandas as pd
 from firsthand.analysis.choice import Chosen, judge_choice
 from firsthand.analysis.means import mean_of
 from firsthand.analysis.results import CapabilityResult, Estimate
-from firsthand.auditing.labels.onlookers import informed, matched
+from firsthand.auditing.labels.onlookers import informed, matched, meanings
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.studies.labels.biofeedback import REDRAWN, TARGET, Bench, Referent, labels_of
-from firsthand.vocabulary import Capability, Condition
+from firsthand.vocabulary import Capability, Condition, Verdict
 
 OBSERVED = "observer "
 """Begins the names of columns that hold what observers gave."""
+READER = "reader: "
+"""Begins the name of an observer that is a language model given the same conversation."""
+UNREAD = (
+    "no other language model read the same conversations, and one that merely understands the texts may do as well: "
+    "ahead of readers of words alone, a report is not yet privileged"
+)
 
 
 def observed(bench: Bench, referent: Referent, rows: pd.DataFrame) -> pd.DataFrame:
@@ -35,6 +41,8 @@ def observed(bench: Bench, referent: Referent, rows: pd.DataFrame) -> pd.DataFra
     known = (own > cut).astype(np.int64)
     if 0 < known.mean() < 1:
         found |= informed(bench.fit_states.embedding_NH, bench.fit.texts, known, embedding, words)
+    meant = np.asarray(bench.held_out.labels)[texts]
+    found["label of the data"] = meanings(np.asarray(bench.fit.labels), known, meant)
     return rows.assign(**{f"{OBSERVED}{name}": values for name, values in found.items()})
 
 
@@ -58,7 +66,7 @@ def judge(table: pd.DataFrame, spec: AnalysisSpec, judged_from: int) -> Capabili
     observers = {str(c).removeprefix(OBSERVED): Chosen(target[c].to_numpy(dtype=np.float64)) for c in names}
     wire = np.asarray(target["wire"] > 0, dtype=np.float64)
     block = here["experiment"].astype(str) + "/" + here["referent"]
-    return judge_choice(
+    result = judge_choice(
         Capability.IDENTIFICATION,
         Condition.Y_WITHHELD,
         here.assign(block=block),
@@ -69,6 +77,9 @@ def judge(table: pd.DataFrame, spec: AnalysisSpec, judged_from: int) -> Capabili
         [REDRAWN],
         seed=0,
     )
+    if result.verdict is not Verdict.PRIVILEGED or any(name.startswith(READER) for name in observers):
+        return result
+    return result.model_copy(update={"verdict": Verdict.INSUFFICIENT, "reasons": (*result.reasons, UNREAD)})
 
 
 def curve(table: pd.DataFrame, spec: AnalysisSpec, edges: Sequence[int]) -> dict[str, list[Estimate]]:

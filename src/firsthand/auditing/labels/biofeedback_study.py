@@ -42,7 +42,7 @@ class AxisResult(BaseModel):
     result: CapabilityResult
     edges: tuple[int, ...]
     curve: dict[str, tuple[Estimate, ...]]
-    by_layer: dict[int, float]
+    by_layer: dict[int, Estimate]
 
 
 class BiofeedbackResult(BaseModel):
@@ -147,7 +147,7 @@ def _judged(table: pd.DataFrame, axis: str, claim: BiofeedbackClaim) -> AxisResu
         edges=edges,
         curve={name: tuple(values) for name, values in curve(table, spec, edges).items()},
         by_layer={
-            int(layer): float((late["answer"] == late["truth"])[late["layer"] == layer].mean())
+            int(layer): curve(late[late["layer"] == layer], spec, (claim.judged_from, claim.shots))["report"][0]
             for layer in sorted(set(late["layer"]))
         },
     )

@@ -69,6 +69,18 @@ def informed(
     return {name: _fitted(seen, fit_labels).predict(new).astype(np.float64) for name, (seen, new) in pairs.items()}
 
 
+def meanings(fit_meant: NDArray[np.int64], fit_labels: NDArray[np.int64], meant: NDArray[np.int64]) -> Choice:
+    """An observer that knows what the data call each text, and which label that mostly goes with.
+
+    Args:
+        fit_meant: What the data call the texts that the axes were fitted on, 0 or 1.
+        fit_labels: Their labels along the axis.
+        meant: What the data call the texts to be labelled.
+    """
+    mostly = [float(fit_labels[fit_meant == one].mean() > 0.5) for one in (0, 1)]
+    return np.where(meant == 1, mostly[1], mostly[0])
+
+
 def _counted(texts: Sequence[str]) -> NDArray[np.float64]:
     """Words of each text, weighted by how few texts hold them: their labels are not looked at."""
     found = TfidfVectorizer(sublinear_tf=True).fit_transform(texts)

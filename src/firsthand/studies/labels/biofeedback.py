@@ -84,7 +84,10 @@ class Bench:
         return usable_names(self.loaded.tokenizer, NAMES["digits"])
 
     def experiments(self, layer: int) -> range:
-        """Numbers of a layer's conversations: each has texts of its own, so that all of them are independent."""
+        """Numbers of a layer's conversations.
+
+        Each draws its texts anew. The same text may be drawn for several, so texts are units of the analysis, too.
+        """
         at = list(self.states.layers).index(layer) * self.claim.experiments
         return range(at, at + self.claim.experiments)
 
