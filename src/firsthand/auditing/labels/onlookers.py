@@ -6,7 +6,7 @@ the same axis: the report has to beat the best reader of the text, not one that 
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+
+from firsthand.states.axes import logistic_axis
 
 Choice = NDArray[np.float64]
 """The class that an observer gives each answer, NaN where it was not asked ``[answers]``."""
@@ -61,12 +63,12 @@ def informed(
         texts: The texts to be labelled.
     """
     vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=2)
-    known = vectorizer.fit_transform(fit_texts)
-    pairs: Mapping[str, tuple[object, object]] = {
-        f"layer 0, {len(fit_texts)} texts": (fit_NH, embedding_NH),
-        f"words, {len(fit_texts)} texts": (known, vectorizer.transform(texts)),
+    words = _fitted(vectorizer.fit_transform(fit_texts), fit_labels).predict(vectorizer.transform(texts))
+    probe = logistic_axis(fit_NH, fit_labels)  # its regularisation is chosen on those texts: no weak opponent
+    return {
+        f"layer 0, {len(fit_texts)} texts": (probe.scores(embedding_NH) > 0).astype(np.float64),
+        f"words, {len(fit_texts)} texts": words.astype(np.float64),
     }
-    return {name: _fitted(seen, fit_labels).predict(new).astype(np.float64) for name, (seen, new) in pairs.items()}
 
 
 def meanings(fit_meant: NDArray[np.int64], fit_labels: NDArray[np.int64], meant: NDArray[np.int64]) -> Choice:
