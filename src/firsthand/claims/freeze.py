@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from firsthand.claims.claim import Claim
 from firsthand.claims.injection import InjectionClaim
-from firsthand.claims.labels import BiofeedbackClaim
+from firsthand.claims.labels import LabelsClaim
 from firsthand.errors import ClaimError
 from firsthand.trials.canonical import digest
 from firsthand.trials.files import write_json
@@ -89,10 +89,10 @@ class FrozenInjection(Frozen):
     claim: InjectionClaim
 
 
-class FrozenBiofeedback(Frozen):
-    """A frozen claim of a biofeedback study."""
+class FrozenLabels(Frozen):
+    """A frozen claim of a label study."""
 
-    claim: BiofeedbackClaim
+    claim: LabelsClaim
 
 
 def claim_hash(claim: BaseModel, bindings: Bindings) -> str:

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from firsthand.cli.labels.app import labels_app
 from firsthand.errors import FirsthandError
 from firsthand.version import __version__
 
@@ -23,7 +24,6 @@ app = typer.Typer(
 )
 claim_app = typer.Typer(help="Write, check and freeze claims.", no_args_is_help=True)
 app.add_typer(claim_app, name="claim")
-labels_app = typer.Typer(no_args_is_help=True, help="Labels of a model's own states: can it tell what others cannot?")
 app.add_typer(labels_app, name="labels")
 
 INTERRUPTED = 130
@@ -164,49 +164,6 @@ def inject(
         plan_inject(options, size, json, device, dtype)
         return
     run_inject(options, out, report, json, published, device, dtype)
-
-
-@labels_app.command("biofeedback")
-def labels_biofeedback(
-    data: Annotated[Path, typer.Option(help="Labelled texts: CSV, JSONL, JSON, Parquet, or a folder of datasets.")],
-    model: Annotated[str, typer.Option(help="Name, folder, GGUF file or Hugging Face id.")] = "smollm2",
-    out: Annotated[Path, typer.Option(help="Folder of the study; the same folder goes on where it stopped.")] = Path(
-        "runs/biofeedback"
-    ),
-    text: Annotated[str | None, typer.Option(help="Column of the texts.")] = None,
-    label: Annotated[str | None, typer.Option(help="Column of the labels.")] = None,
-    group: Annotated[str | None, typer.Option(help="Column of what belongs together, e.g. contrast pairs.")] = None,
-    positive: Annotated[str | None, typer.Option(help="Which label is class 1.")] = None,
-    longest: Annotated[int, typer.Option(help="Most tokens of a text.")] = 64,
-    layers: Annotated[str | None, typer.Option(help="Layers at which labels are made; by default five.")] = None,
-    axes: Annotated[str | None, typer.Option(help="Of what: probe, permuted, pc1, pc2, ... with commas.")] = None,
-    fit: Annotated[int, typer.Option(help="Texts on which axes are fitted.")] = 900,
-    held_out: Annotated[int, typer.Option(help="Texts from which conversations are drawn.")] = 600,
-    experiments: Annotated[int, typer.Option(help="Conversations at each layer.")] = 5,
-    shots: Annotated[int, typer.Option(help="Labelled texts in each.")] = 61,
-    judged_from: Annotated[int, typer.Option(help="Answers after fewer shots are shown and not judged.")] = 30,
-    seed: Annotated[int, typer.Option(help="Names every draw.")] = 0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the cost, and stop.")] = False,
-    json: Json = None,
-    device: Annotated[str | None, typer.Option(help="Such as cpu or cuda:0; auto spreads over all GPUs.")] = None,
-    dtype: Annotated[str, typer.Option(help="float32, bfloat16, or float16 on a GPU.")] = "float32",
-) -> None:
-    """Can this model tell, in context, labels made of its own states, better than readers of the same texts?"""
-    from firsthand.cli.labels import Source, run_biofeedback
-
-    lists = {"layers": layers, "referents": axes}
-    fields = {
-        "model": model,
-        "fit": fit,
-        "held_out": held_out,
-        "experiments": experiments,
-        "shots": shots,
-        "judged_from": judged_from,
-        "seed": seed,
-        **{name: value.split(",") for name, value in lists.items() if value is not None},
-    }
-    source = Source(data, text, label, group, positive, longest)
-    run_biofeedback(source, fields, out, json, device, dtype, dry_run)
 
 
 @app.command()

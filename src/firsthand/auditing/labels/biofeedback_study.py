@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from firsthand.analysis.results import CapabilityResult, Estimate
 from firsthand.auditing.labels.biofeedback import curve, judge, observed
 from firsthand.auditing.running import bindings_of, examined, settle
-from firsthand.claims.freeze import FrozenBiofeedback
+from firsthand.claims.freeze import FrozenLabels
 from firsthand.claims.labels import BiofeedbackClaim
 from firsthand.engine import LoadedModel, load
 from firsthand.progress import Progress, Silent, tracked
@@ -88,7 +88,7 @@ def biofeedback(
     """
     progress, folder = progress or Silent(), Path(folder)
     loaded = model or load(claim.model)
-    frozen = FrozenBiofeedback.of(claim, bindings_of(loaded))
+    frozen = FrozenLabels.of(claim, bindings_of(loaded))
     settle(folder, frozen, loaded)
     notes = examined(loaded, progress)
     progress.say("reading the states of the texts")

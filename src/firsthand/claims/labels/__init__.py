@@ -1,0 +1,14 @@
+"""Claims about states that occur by themselves: one file a protocol."""
+
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+
+from firsthand.claims.labels.biofeedback import BiofeedbackClaim
+
+LabelsClaim: TypeAlias = Annotated[BiofeedbackClaim, Field()]
+"""The claim of some label study, told apart by its field ``study``."""
+
+LABEL_CLAIMS = (BiofeedbackClaim,)
+
+__all__ = ["LABEL_CLAIMS", "BiofeedbackClaim", "LabelsClaim"]
