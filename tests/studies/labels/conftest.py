@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "oracles"))
+sys.path.insert(0, str(Path(__file__).parent))
 
 from plain_families import DEPTH, tiny_model
 from plain_tokenizers import byte_level
+from small_study import claim_on, examples
 
 from firsthand.engine import Anatomy, LoadedModel, inspect_model
+from firsthand.studies.labels.biofeedback import Bench, prepare
 
 
 @pytest.fixture(scope="session")
@@ -41,3 +44,10 @@ def family(request: pytest.FixtureRequest) -> LoadedModel:
         hidden_size=int(model.config.hidden_size),
         n_parameters=0,
     )
+
+
+@pytest.fixture(scope="session")
+def bench(tiny: LoadedModel) -> Bench:
+    """A small biofeedback study of the tiny model."""
+    data = examples()
+    return prepare(tiny, data, claim_on(data))

@@ -4,46 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from small_study import claim_on, examples
 
-from firsthand.claims.labels import BiofeedbackClaim
 from firsthand.engine import LoadedModel
 from firsthand.errors import LabelsError
 from firsthand.studies.labels.biofeedback import (
     REDRAWN,
     TARGET,
     Bench,
-    data_hash,
     labels_of,
     prepare,
     redrawn,
     redrawn_rows,
     target_rows,
 )
-from firsthand.studies.labels.examples import Examples
-
-NOUNS = ("river", "cat", "letter", "window", "doctor", "song", "garden", "train")
-
-
-def examples(count: int = 64) -> Examples:
-    rng = np.random.default_rng(0)
-    labels = tuple(int(i % 2) for i in range(count))
-    texts = tuple(
-        f"The {rng.choice(NOUNS)} was {'never' if label else 'always'} near the {rng.choice(NOUNS)} {i}."
-        for i, label in enumerate(labels)
-    )
-    return Examples(texts, labels, tuple(range(count)), ("0", "1"), {})
-
-
-def claim_on(data: Examples, **changes: object) -> BiofeedbackClaim:
-    fields = {"fit": 40, "held_out": 24, "experiments": 2, "shots": 8, "judged_from": 4, "layers": (0, 2)}
-    return BiofeedbackClaim.model_validate({"data_sha256": data_hash(data), **fields, **changes})
-
-
-@pytest.fixture(scope="module")
-def bench(tiny: LoadedModel) -> Bench:
-    data = examples()
-    return prepare(tiny, data, claim_on(data))
-
 
 def test_axes_are_fitted_on_texts_that_no_conversation_shows(bench: Bench) -> None:
     assert not set(bench.fit.texts) & set(bench.held_out.texts)

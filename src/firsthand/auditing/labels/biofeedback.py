@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from firsthand.analysis.results import CapabilityResult, Estimate
 from firsthand.auditing.labels.onlookers import informed, matched, meanings
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.studies.labels.biofeedback import REDRAWN, TARGET, Bench, Referent, labels_of
+from firsthand.studies.labels.outsiders import READS, TOLD, Outsider, by_its_states
 from firsthand.vocabulary import Capability, Condition, Verdict
 
 OBSERVED = "observer "
@@ -24,13 +26,22 @@ UNREAD = (
 )
 
 
-def observed(bench: Bench, referent: Referent, rows: pd.DataFrame) -> pd.DataFrame:
+def observed(
+    bench: Bench,
+    referent: Referent,
+    rows: pd.DataFrame,
+    outsiders: Sequence[Outsider] = (),
+    read: Mapping[str, pd.DataFrame] = MappingProxyType({}),
+) -> pd.DataFrame:
     """The target rows of one conversation with a column for what each observer gives.
 
     Args:
         bench: What is fixed.
         referent: What the labels are made of.
         rows: The rows, in the order of the conversation.
+        outsiders: Other language models.
+        read: By name of the model, what each of them answered in all conversations
+            (see :func:`~firsthand.studies.labels.outsiders.outsider_rows`).
     """
     texts = rows["number"].to_numpy()
     words = [bench.held_out.texts[i] for i in texts]
@@ -41,6 +52,12 @@ def observed(bench: Bench, referent: Referent, rows: pd.DataFrame) -> pd.DataFra
     known = (own > cut).astype(np.int64)
     if 0 < known.mean() < 1:
         found |= informed(bench.fit_states.embedding_NH, bench.fit.texts, known, embedding, words)
+    for outsider in outsiders:
+        name = f"{READER}{outsider.loaded.name}"
+        answers = read[outsider.loaded.name].set_index("trial_id")["answer"]
+        found[name] = rows["trial_id"].map(lambda i, of=answers: of[str(i).removesuffix(TARGET) + READS]).to_numpy()
+        if 0 < known.mean() < 1:
+            found[f"{name}, its states of {len(known)} texts"] = by_its_states(bench, outsider, referent, known, texts)
     meant = np.asarray(bench.held_out.labels)[texts]
     found["label of the data"] = meanings(np.asarray(bench.fit.labels), known, meant)
     return rows.assign(**{f"{OBSERVED}{name}": values for name, values in found.items()})
@@ -50,7 +67,7 @@ def judge(table: pd.DataFrame, spec: AnalysisSpec, judged_from: int) -> Capabili
     """The verdict on one axis, over all its layers and conversations.
 
     Args:
-        table: Target rows with observers (see :func:`observed`) and redrawn ones.
+        table: Target rows with observers (see :func:`observed`), redrawn ones, and those of other models' labels.
         spec: The rules.
         judged_from: Answers after fewer shots are left out.
 
@@ -74,7 +91,7 @@ def judge(table: pd.DataFrame, spec: AnalysisSpec, judged_from: int) -> Capabili
         observers,
         {"wire": ("site", wire)},
         spec,
-        [REDRAWN],
+        [REDRAWN, *sorted(arm for arm in set(here["arm"]) if arm.startswith(TOLD))],
         seed=0,
     )
     if result.verdict is not Verdict.PRIVILEGED or any(name.startswith(READER) for name in observers):

@@ -27,6 +27,9 @@ class BiofeedbackClaim(_Part):
         experiments: Conversations at each layer, each with texts and label names of its own.
         shots: Labelled texts in each of them.
         judged_from: Answers after fewer shots are shown and not judged.
+        readers: Other language models, by name, that read the same conversations and must be beaten; without one
+            nothing can be privileged.
+        regulated_after: Shots after which the model is asked to move its state; 0 leaves that task out.
         seed: Seed of everything that is drawn.
         analysis: The rules of judgement. Independent units are the texts' contrast pairs (``group``) and the
             experiments.
@@ -45,6 +48,8 @@ class BiofeedbackClaim(_Part):
     experiments: Annotated[int, Field(ge=2)] = 5
     shots: Annotated[int, Field(ge=4)] = 61
     judged_from: Annotated[int, Field(ge=1)] = 30
+    readers: tuple[str, ...] = ()
+    regulated_after: Annotated[int, Field(ge=0)] = 30
     seed: Annotated[int, Field(ge=0)] = 0
     analysis: AnalysisSpec = AnalysisSpec(clusters=("group", "experiment"))
 
@@ -54,7 +59,12 @@ class BiofeedbackClaim(_Part):
             values = getattr(self, field)
             if values is not None and not values:
                 raise ValueError(f"{field} must hold at least one value")
-            _refuse_repeats(field, values or ())
+        for field in ("layers", "referents", "readers"):
+            _refuse_repeats(field, getattr(self, field) or ())
+        if self.model in self.readers:
+            raise ValueError(f"readers names {self.model}, which is the model that is judged")
+        if self.regulated_after > self.shots:
+            raise ValueError(f"regulated_after is {self.regulated_after}, and there are {self.shots} shots")
         if self.judged_from >= self.shots:
             raise ValueError(f"judged_from is {self.judged_from}: of {self.shots} shots none would be judged")
         if self.shots > self.held_out:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from firsthand.claims.labels import BiofeedbackClaim
 from firsthand.engine import Anatomy, LoadedModel, inspect_model, resid_post
 from firsthand.errors import LabelsError
-from firsthand.states.axes import Axis, component_axes, logistic_axis, permuted, threshold
+from firsthand.states.axes import Axis, How, component_axes, logistic_axis, permuted, threshold
 from firsthand.studies.injection.bench import usual_layers
 from firsthand.studies.labels.conversations import NAMES, Conversation, Shot, draw_wording, usable_names
 from firsthand.studies.labels.examples import Examples, split
@@ -118,19 +118,31 @@ def prepare(loaded: LoadedModel, examples: Examples, claim: BiofeedbackClaim) ->
     fit, held_out = parts["fit"], parts["held_out"]
     states = {name: states_of(loaded, anatomy, part.texts, layers) for name, part in parts.items()}
     found = Bench(claim, loaded, anatomy, fit, held_out, states["fit"], states["held_out"], ())
-    return replace(found, referents=tuple(one for layer in layers for one in _referents(found, layer)))
+    referents = tuple(one for layer in layers for one in referents_at(layer, states["fit"], fit, claim))
+    return replace(found, referents=referents)
 
 
-def _referents(bench: Bench, layer: int) -> list[Referent]:
-    states, wanted = bench.fit_states.layers[layer], bench.claim.referents
+def referents_at(layer: int, states: TextStates, fit: Examples, claim: BiofeedbackClaim) -> list[Referent]:
+    """What labels are made of at a layer: axes of the states of the texts that are there for fitting.
+
+    Args:
+        layer: The layer.
+        states: Those states.
+        fit: The texts.
+        claim: Which axes, and the seed.
+
+    Raises:
+        StatesError: If an axis cannot be fitted.
+    """
+    read_NH, wanted = states.layers[layer], claim.referents
     axes: list[Axis] = []
     if "probe" in wanted:
-        axes.append(logistic_axis(states, bench.fit.labels, bench.fit.groups))
+        axes.append(logistic_axis(read_NH, fit.labels, fit.groups))
     if "permuted" in wanted:
-        labels = permuted(bench.fit.labels, bench.claim.seed, layer)
-        axes.append(logistic_axis(states, labels, bench.fit.groups, name="permuted"))
+        labels = permuted(fit.labels, claim.seed, layer)
+        axes.append(logistic_axis(read_NH, labels, fit.groups, name="permuted"))
     numbers = [int(name.removeprefix("pc")) for name in wanted if name.startswith("pc")]
-    axes += component_axes(states, numbers) if numbers else ()
+    axes += component_axes(read_NH, numbers) if numbers else ()
     return [Referent(layer, axis) for axis in axes]
 
 
@@ -142,8 +154,19 @@ def labels_of(bench: Bench, referent: Referent, texts: NDArray[np.int64]) -> tup
     Raises:
         StatesError: If all of them would be of one class.
     """
-    scores = referent.axis.scores(bench.states.layers[referent.layer][texts])
-    cut = threshold(scores, bench.claim.parted)
+    return parted(referent, bench.states, texts, bench.claim.parted)
+
+
+def parted(
+    referent: Referent, states: TextStates, texts: NDArray[np.int64], how: How
+) -> tuple[NDArray[np.int64], float]:
+    """Labels of some texts along an axis of some model's states, ``[texts]``, and the score above which they are 1.
+
+    Raises:
+        StatesError: If all of them would be of one class.
+    """
+    scores = referent.axis.scores(states.layers[referent.layer][texts])
+    cut = threshold(scores, how)
     return (scores > cut).astype(np.int64), cut
 
 
@@ -159,36 +182,42 @@ def target_rows(bench: Bench, referent: Referent, experiment: int) -> pd.DataFra
     texts = bench.drawn(experiment)
     labels, cut = labels_of(bench, referent, texts)
     site = resid_post(referent.layer)
-    found = teacher_forced(bench.loaded, bench.anatomy, _conversation(bench, experiment, labels), sites=[site])
-    return _rows(bench, referent, experiment, TARGET, labels, found).assign(
+    found = teacher_forced(bench.loaded, bench.anatomy, conversation_of(bench, experiment, labels), sites=[site])
+    return rows_of(bench, referent, experiment, TARGET, labels, found).assign(
         wire=referent.axis.scores(found.states[site]) - cut
     )
 
 
 def redrawn(bench: Bench, experiment: int) -> Predictions:
     """What the model expects where the labels of a conversation were drawn by lot; the same for all referents."""
-    labels = stream("biofeedback", bench.claim.seed, "redrawn", experiment).permutation(
-        np.arange(bench.claim.shots) % 2
-    )
-    return teacher_forced(bench.loaded, bench.anatomy, _conversation(bench, experiment, labels))
+    conversation = conversation_of(bench, experiment, lot_labels(bench, experiment))
+    return teacher_forced(bench.loaded, bench.anatomy, conversation)
+
+
+def lot_labels(bench: Bench, experiment: int) -> NDArray[np.int64]:
+    """Labels of a conversation that were drawn by lot, as many of each class as can be, ``[shots]``."""
+    draw = stream("biofeedback", bench.claim.seed, "redrawn", experiment)
+    return draw.permutation(np.arange(bench.claim.shots) % 2).astype(np.int64)
 
 
 def redrawn_rows(bench: Bench, referent: Referent, experiment: int, found: Predictions) -> pd.DataFrame:
     """The answers of :func:`redrawn`, held against the labels of a referent."""
     labels, _ = labels_of(bench, referent, bench.drawn(experiment))
-    return _rows(bench, referent, experiment, REDRAWN, labels, found).assign(wire=np.nan)
+    return rows_of(bench, referent, experiment, REDRAWN, labels, found).assign(wire=np.nan)
 
 
-def _conversation(bench: Bench, experiment: int, labels: NDArray[np.int64]) -> Conversation:
+def conversation_of(bench: Bench, experiment: int, labels: NDArray[np.int64]) -> Conversation:
+    """The conversation of an experiment, with some labels, ``[shots]``."""
     instruction, names = draw_wording(bench.label_names, bench.claim.seed, experiment)
     texts = [bench.held_out.texts[i] for i in bench.drawn(experiment)]
     shots = tuple(Shot(text, int(label)) for text, label in zip(texts, labels, strict=True))
     return Conversation(instruction, names, shots)
 
 
-def _rows(
+def rows_of(
     bench: Bench, referent: Referent, experiment: int, arm: str, labels: NDArray[np.int64], found: Predictions
 ) -> pd.DataFrame:
+    """What was answered in a conversation, one row an answer; see :func:`target_rows`."""
     texts = bench.drawn(experiment)
     count = len(texts)
     return pd.DataFrame(
