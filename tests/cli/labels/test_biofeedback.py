@@ -1,10 +1,11 @@
 """The command ``labels biofeedback`` as a user meets it."""
 
-import json
 from pathlib import Path
 
 import pytest
 from commands import Command, assert_refused
+
+from firsthand.report.labels_document import LabelsDocument
 
 SMALL = ("--layers", "0,2", "--axes", "probe,pc1", "--fit", "40", "--held-out", "24", "--experiments", "2")
 SMALL += ("--shots", "8", "--judged-from", "4", "--group", "pair")
@@ -42,11 +43,14 @@ def test_a_study_ends_with_a_verdict_for_every_axis_and_a_second_run_takes_up_wh
     ask = ("labels", "biofeedback", "--data", data, "--model", tiny_folder, "--out", out, *SMALL, "--json", told)
     done = firsthand(*ask)
     assert done.code == 0, done.err
-    for word in ("probe", "pc1", "Strongest observer", "Left out none", "chance is 50%"):
+    for word in ("Labels of a probe", "principal component 1", "trongest observer", "Left out none", "chance is 50.0%"):
         assert word in done.out
-    found = json.loads(told.read_text())
-    assert [axis["axis"] for axis in found["axes"]] == ["probe", "pc1"]
-    assert found["claim"]["shots"] == 8
+    document = LabelsDocument.model_validate_json(told.read_text())
+    assert [finding.name for finding in document.findings] == ["probe", "pc1"]
+    assert all(curve.series[0].emphasis for finding in document.findings for curve in finding.curves)
+    assert document.claim.shots == 8
+    assert document.data.name == "set.csv"
+    assert document.data.used == {"axes were fitted on": 40, "conversations were drawn from": 24}
     times = {path: path.stat().st_mtime_ns for path in (out / "trace" / "units").iterdir()}
     assert len(times) == 4
     again = firsthand(*ask)

@@ -6,56 +6,42 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
 
-from firsthand.analysis.results import CapabilityResult, Estimate
-from firsthand.auditing.labels.biofeedback import curve, judge, observed
-from firsthand.auditing.running import bindings_of, examined, settle
+from firsthand.auditing.labels.biofeedback import observed
+from firsthand.auditing.labels.biofeedback_findings import finding_of
+from firsthand.auditing.labels.biofeedback_known import known_answers
+from firsthand.auditing.labels.finishing import finish
+from firsthand.auditing.running import bindings_of, card_of, examined, settle
 from firsthand.claims.freeze import FrozenLabels
 from firsthand.claims.labels import BiofeedbackClaim
 from firsthand.engine import LoadedModel, load
 from firsthand.progress import Progress, Silent, tracked
+from firsthand.report.labels_document import DataCard, LabelsDocument
 from firsthand.studies.labels.biofeedback import COLUMNS, TARGET, Bench, conversation_rows, prepare
 from firsthand.studies.labels.examples import Examples
-from firsthand.trials.files import write_json
 from firsthand.trials.keeping import kept
 from firsthand.trials.trace import Trace
 
-BINS = 4
-"""Parts of the curve of right answers by number of shots."""
+TITLE = "Biofeedback"
 
+PUBLISHED = (
+    "arXiv 2605.26242, section 5.1.2 and Figure 2, Llama 3.1 8B and 70B Instruct on the commonsense part of ETHICS: "
+    "right answers on labels of a probe of the data's own labels are considerably above chance, on those of a probe of "
+    "permuted labels close to the most frequent label; probes of the embedding follow the models' answers on the "
+    "first principal component closely. The text prints no numbers, so none stand beside these.",
+)
+"""What is published of this design, in words: its curves are pictures."""
 
-class AxisResult(BaseModel):
-    """What was found for the labels of one kind of axis, over all layers.
-
-    Attributes:
-        axis: Name of the axis: ``probe``, ``permuted``, ``pc1``, ...
-        result: The verdict, with its reasons and observers.
-        edges: Ends of the bins of the curve, in shots.
-        curve: Share of right answers in each bin, of the report and of each observer; an observer has the last ones.
-        by_layer: Share of right answers among those that are judged, by layer.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    axis: str
-    result: CapabilityResult
-    edges: tuple[int, ...]
-    curve: dict[str, tuple[Estimate, ...]]
-    by_layer: dict[int, Estimate]
-
-
-class BiofeedbackResult(BaseModel):
-    """A finished study: its claim, the hash of the claim, and one result for each kind of axis."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    claim: BiofeedbackClaim
-    claim_hash: str
-    classes: tuple[str, str]
-    dropped: dict[str, int]
-    notes: tuple[str, ...]
-    axes: tuple[AxisResult, ...]
+LIMITS = (
+    "A text's state is a function of the text: whoever knows the model can compute the label. What a report may show "
+    "is access beyond observers of the means that are named here.",
+    "The labels are of directions at some layers, parted in two. Other directions, layers and ways of reading a text's "
+    "state may come out otherwise.",
+    "Layers are judged together. The curve by layer is shown, and no layer was chosen by it.",
+    "Answers are forced choices between two names of labels; coverage says how much of the probability they hold.",
+    "A denial is not a proof of absence, and functional access, where shown, says nothing about experience.",
+)
+"""What a biofeedback study does not show."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +49,7 @@ class BiofeedbackRun:
     """A finished study and its rows."""
 
     folder: Path
-    result: BiofeedbackResult
+    document: LabelsDocument
     table: pd.DataFrame
 
 
@@ -73,6 +59,9 @@ def biofeedback(
     model: LoadedModel | None = None,
     folder: str | Path = "runs/biofeedback",
     progress: Progress | None = None,
+    *,
+    source: str = "labelled texts",
+    reproduce: Sequence[str] = (),
 ) -> BiofeedbackRun:
     """Run a biofeedback study, or go on with one.
 
@@ -82,6 +71,8 @@ def biofeedback(
         model: The model that the claim names, if it is loaded already.
         folder: The run's folder; one folder holds one claim.
         progress: Who is told how far it is.
+        source: What the data are called in the report.
+        reproduce: Commands that repeat the study, for the report.
 
     Raises:
         FirsthandError: If the folder holds another claim, the data do not fit, or a conversation cannot be run.
@@ -95,16 +86,33 @@ def biofeedback(
     bench = prepare(loaded, examples, claim)
     table = _run(bench, Trace(folder / "trace"), progress)
     table = _observed(bench, table, progress)
-    result = BiofeedbackResult(
-        claim=claim,
-        claim_hash=frozen.sha256,
-        classes=examples.classes,
-        dropped=dict(examples.dropped),
+    progress.say("judging")
+    tables = {str(axis): rows.reset_index(drop=True) for axis, rows in table.groupby("axis", sort=False)}
+    findings = [finding_of(bench, rows, axis) for axis, rows in tables.items()]
+    document = finish(
+        folder,
+        TITLE,
+        frozen,
+        [card_of(loaded)],
+        _data(source, examples, bench),
+        findings,
+        published_sources=PUBLISHED,
+        known_answers=known_answers(tables, {one.name: one.results[0] for one in findings}, claim),
+        limits=LIMITS,
+        reproduce=reproduce,
         notes=notes,
-        axes=tuple(_judged(table[table["axis"] == axis], str(axis), claim) for axis in dict.fromkeys(table["axis"])),
     )
-    write_json(folder / "result.json", result.model_dump(mode="json"))
-    return BiofeedbackRun(folder, result, table)
+    return BiofeedbackRun(folder, document, table)
+
+
+def _data(source: str, examples: Examples, bench: Bench) -> DataCard:
+    return DataCard(
+        name=source,
+        sha256=bench.claim.data_sha256,
+        used={"axes were fitted on": len(bench.fit), "conversations were drawn from": len(bench.held_out)},
+        dropped=dict(examples.dropped),
+        classes=examples.classes,
+    )
 
 
 def _run(bench: Bench, trace: Trace, progress: Progress) -> pd.DataFrame:
@@ -133,21 +141,3 @@ def _observed(bench: Bench, table: pd.DataFrame, progress: Progress) -> pd.DataF
         observed(bench, referents[name], rows) for name, rows in tracked(groups, "observers", len(groups), progress)
     ]
     return pd.concat([*seen, table[table["arm"] != TARGET]], ignore_index=True)
-
-
-def _judged(table: pd.DataFrame, axis: str, claim: BiofeedbackClaim) -> AxisResult:
-    spec, table = claim.analysis, table.reset_index(drop=True)
-    step = max(1, claim.judged_from // (BINS - 1))
-    edges = (*range(0, claim.judged_from, step), claim.judged_from, claim.shots)
-    edges = tuple(dict.fromkeys(edges))
-    late = table[(table["arm"] == TARGET) & (table["place"] >= claim.judged_from)]
-    return AxisResult(
-        axis=axis,
-        result=judge(table, spec, claim.judged_from),
-        edges=edges,
-        curve={name: tuple(values) for name, values in curve(table, spec, edges).items()},
-        by_layer={
-            int(layer): curve(late[late["layer"] == layer], spec, (claim.judged_from, claim.shots))["report"][0]
-            for layer in sorted(set(late["layer"]))
-        },
-    )

@@ -2,24 +2,22 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from pydantic import ValidationError
 from rich.console import Console
-from rich.table import Table
 
-from firsthand.analysis.results import Estimate
 from firsthand.auditing.labels.biofeedback_cost import Price, price_of
-from firsthand.auditing.labels.biofeedback_study import BiofeedbackResult, biofeedback
+from firsthand.auditing.labels.biofeedback_study import biofeedback
 from firsthand.claims.labels import BiofeedbackClaim
 from firsthand.cli.progress import TerminalProgress
 from firsthand.engine.loading import load
 from firsthand.errors import ClaimError
 from firsthand.report.files import write_text
-from firsthand.report.words import wording
+from firsthand.report.labels_terminal import print_labels
 from firsthand.studies.labels.biofeedback import data_hash
 from firsthand.studies.labels.examples import read_examples
-from firsthand.vocabulary import Capability
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,18 @@ class Source:
     group: str | None
     positive: str | None
     longest: int
+
+    def commands(self, out: Path) -> tuple[str, ...]:
+        """Commands that repeat a study of these texts, which ended in a folder."""
+        named = {"text": self.text, "label": self.label, "group": self.group, "positive": self.positive}
+        options = [f"--{name} {quote(value)}" for name, value in named.items() if value is not None]
+        data = " ".join([f"--data {quote(str(self.path))}", *options, f"--longest {self.longest}"])
+        frozen = quote(str(out / "claim.frozen.json"))
+        return (
+            f"firsthand labels biofeedback --claim {frozen} {data} --out NEW_FOLDER",
+            f"firsthand verify {quote(str(out))}",
+            f"firsthand report {quote(str(out))}",
+        )
 
 
 def run_biofeedback(
@@ -65,13 +75,21 @@ def run_biofeedback(
             progress.say("counting")
             price = price_of(loaded, examples, claim)
         else:
-            done = biofeedback(claim, examples, loaded, out, progress)
+            done = biofeedback(
+                claim,
+                examples,
+                loaded,
+                out,
+                progress,
+                source=source.path.name,
+                reproduce=source.commands(out),
+            )
     if dry_run:
         _print_price(price, claim, Console())
         return
-    print_biofeedback(done.result, Console())
+    print_labels(done.document, Console())
     if json is not None:
-        write_text(json, done.result.model_dump_json(indent=2) + "\n")
+        write_text(json, done.document.model_dump_json(indent=2) + "\n")
     Console(stderr=True).print(
         f"\nResult: {out / 'result.json'}\nTrace:  {out / 'trace'}", markup=False, highlight=False
     )
@@ -83,31 +101,6 @@ def _claim(fields: dict[str, Any]) -> BiofeedbackClaim:
     except ValidationError as error:
         lines = [f"  {'.'.join(map(str, e['loc'])) or 'claim'}: {e['msg']}" for e in error.errors()]
         raise ClaimError("The options do not fit:\n" + "\n".join(lines) + "\n", "Correct them.") from error
-
-
-def print_biofeedback(result: BiofeedbackResult, console: Console) -> None:
-    """Print one line for each kind of axis, and the reasons."""
-    left_out = ", ".join(f"{count:,} {reason}" for reason, count in result.dropped.items() if count) or "none"
-    console.print(f"Claim    {result.claim.title}\nSHA-256  {result.claim_hash}\nLeft out {left_out}", highlight=False)
-    table = Table(title="Labels of the model's own states, told in context", title_justify="left")
-    for column in ("Labels", "Verdict", "Right answers", "Strongest observer"):
-        table.add_column(column)
-    for one in result.axes:
-        found = one.result
-        best = max(found.observers, key=lambda row: row.score.value)
-        units = "" if found.score is None else f"\n{found.score.units} {found.score.cluster}s"
-        table.add_row(one.axis, str(found.verdict), _share(found.score) + units, f"{best.name}\n{_share(best.score)}")
-    console.print(table)
-    level = 1 - 2 * result.claim.analysis.alpha
-    console.print(f"Brackets hold {level:.0%} intervals over independent units; chance is 50%.", highlight=False)
-    for one in result.axes:
-        console.print(f"\n{one.axis}: {wording(one.result.verdict, Capability.IDENTIFICATION).title}", markup=False)
-        for reason in one.result.reasons:
-            console.print(f"  - {reason}", markup=False, highlight=False)
-
-
-def _share(found: Estimate | None) -> str:
-    return "-" if found is None else f"{found.value:.1%} [{found.low:.1%}, {found.high:.1%}]"
 
 
 def _print_price(price: Price, claim: BiofeedbackClaim, console: Console) -> None:
