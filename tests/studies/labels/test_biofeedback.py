@@ -19,6 +19,7 @@ from firsthand.studies.labels.biofeedback import (
     target_rows,
 )
 
+
 def test_axes_are_fitted_on_texts_that_no_conversation_shows(bench: Bench) -> None:
     assert not set(bench.fit.texts) & set(bench.held_out.texts)
     assert [one.name for one in bench.referents] == [

@@ -30,7 +30,7 @@ def observed(
     bench: Bench,
     referent: Referent,
     rows: pd.DataFrame,
-    outsiders: Sequence[Outsider] = (),
+    outsiders: Mapping[str, Outsider] = MappingProxyType({}),
     read: Mapping[str, pd.DataFrame] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """The target rows of one conversation with a column for what each observer gives.
@@ -39,8 +39,8 @@ def observed(
         bench: What is fixed.
         referent: What the labels are made of.
         rows: The rows, in the order of the conversation.
-        outsiders: Other language models.
-        read: By name of the model, what each of them answered in all conversations
+        outsiders: Other language models, by name.
+        read: By the same names, what each of them answered in all conversations
             (see :func:`~firsthand.studies.labels.outsiders.outsider_rows`).
     """
     texts = rows["number"].to_numpy()
@@ -52,12 +52,12 @@ def observed(
     known = (own > cut).astype(np.int64)
     if 0 < known.mean() < 1:
         found |= informed(bench.fit_states.embedding_NH, bench.fit.texts, known, embedding, words)
-    for outsider in outsiders:
-        name = f"{READER}{outsider.loaded.name}"
-        answers = read[outsider.loaded.name].set_index("trial_id")["answer"]
-        found[name] = rows["trial_id"].map(lambda i, of=answers: of[str(i).removesuffix(TARGET) + READS]).to_numpy()
+    for name, outsider in outsiders.items():
+        answers = read[name].set_index("trial_id")["answer"]
+        found[f"{READER}{name}"] = answers[[f"{i.removesuffix(TARGET)}{READS}" for i in rows["trial_id"]]].to_numpy()
         if 0 < known.mean() < 1:
-            found[f"{name}, its states of {len(known)} texts"] = by_its_states(bench, outsider, referent, known, texts)
+            by_states = by_its_states(bench, outsider, referent, known, texts)
+            found[f"{READER}{name}, its states of {len(known)} texts"] = by_states
     meant = np.asarray(bench.held_out.labels)[texts]
     found["label of the data"] = meanings(np.asarray(bench.fit.labels), known, meant)
     return rows.assign(**{f"{OBSERVED}{name}": values for name, values in found.items()})

@@ -1,6 +1,7 @@
 """The biofeedback study: from a claim, a model and labelled texts to a run folder with a trace and verdicts."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from firsthand.auditing.labels.biofeedback import observed
 from firsthand.auditing.labels.biofeedback_findings import finding_of
 from firsthand.auditing.labels.biofeedback_known import known_answers
 from firsthand.auditing.labels.finishing import finish
+from firsthand.auditing.labels.regulating import regulation_finding
 from firsthand.auditing.running import bindings_of, card_of, examined, settle
 from firsthand.claims.freeze import FrozenLabels
 from firsthand.claims.labels import BiofeedbackClaim
@@ -19,7 +21,10 @@ from firsthand.progress import Progress, Silent, tracked
 from firsthand.report.labels_document import DataCard, LabelsDocument
 from firsthand.studies.labels.biofeedback import COLUMNS, TARGET, Bench, conversation_rows, prepare
 from firsthand.studies.labels.examples import Examples
-from firsthand.trials.keeping import kept
+from firsthand.studies.labels.outsiders import READS, Outsider, outsider_of, outsider_rows
+from firsthand.studies.labels.regulation import COLUMNS as REGULATION_COLUMNS
+from firsthand.studies.labels.regulation import regulation_rows
+from firsthand.trials.keeping import Columns, kept
 from firsthand.trials.trace import Trace
 
 TITLE = "Biofeedback"
@@ -84,20 +89,27 @@ def biofeedback(
     notes = examined(loaded, progress)
     progress.say("reading the states of the texts")
     bench = prepare(loaded, examples, claim)
-    table = _run(bench, Trace(folder / "trace"), progress)
-    table = _observed(bench, table, progress)
+    conversations = partial(conversation_rows, bench)
+    table = _kept(bench, Trace(folder / "trace"), "conversations", conversations, COLUMNS, progress)
+    outsiders = _outsiders(bench, loaded, progress)
+    told = {name: _read(bench, outsider, folder, progress) for name, outsider in outsiders.items()}
+    table = _observed(bench, table, outsiders, told, progress)
+    moved = _regulated(bench, folder, progress)
     progress.say("judging")
     tables = {str(axis): rows.reset_index(drop=True) for axis, rows in table.groupby("axis", sort=False)}
     findings = [finding_of(bench, rows, axis) for axis, rows in tables.items()]
+    judged = {one.name: one.results[0] for one in findings}
+    if moved is not None:
+        findings.append(regulation_finding(moved, claim.analysis, claim.regulated_after))
     document = finish(
         folder,
         TITLE,
         frozen,
-        [card_of(loaded)],
+        [card_of(loaded), *(card_of(outsider.loaded) for outsider in outsiders.values())],
         _data(source, examples, bench),
         findings,
         published_sources=PUBLISHED,
-        known_answers=known_answers(tables, {one.name: one.results[0] for one in findings}, claim),
+        known_answers=known_answers(tables, judged, claim),
         limits=LIMITS,
         reproduce=reproduce,
         notes=notes,
@@ -115,22 +127,53 @@ def _data(source: str, examples: Examples, bench: Bench) -> DataCard:
     )
 
 
-def _run(bench: Bench, trace: Trace, progress: Progress) -> pd.DataFrame:
+def _kept(
+    bench: Bench, trace: Trace, what: str, make: Callable[[int], pd.DataFrame], columns: Columns, progress: Progress
+) -> pd.DataFrame:
+    """The rows of every conversation, from the trace where they are finished there."""
     numbers = [number for layer in bench.states.layers for number in bench.experiments(layer)]
     units = [f"conversation.{number:03d}" for number in numbers]
     frames = []
-    for number, unit in tracked(list(zip(numbers, units, strict=True)), "conversations", len(units), progress):
-        frames += kept(trace, [unit], partial(_made, bench, number), COLUMNS)
+    for number, unit in tracked(list(zip(numbers, units, strict=True)), what, len(units), progress):
+        frames += kept(trace, [unit], partial(_made, make, number), columns)
     trace.finish(units, {"study": "biofeedback"})
     return pd.concat(frames, ignore_index=True)
 
 
-def _made(bench: Bench, number: int) -> list[pd.DataFrame]:
-    return [conversation_rows(bench, number)]
+def _made(make: Callable[[int], pd.DataFrame], number: int) -> list[pd.DataFrame]:
+    return [make(number)]
 
 
-def _observed(bench: Bench, table: pd.DataFrame, progress: Progress) -> pd.DataFrame:
-    """The rows with what observers give on the target's."""
+def _outsiders(bench: Bench, loaded: LoadedModel, progress: Progress) -> dict[str, Outsider]:
+    """The other language models that the claim names, each with its states of all texts."""
+    found = {}
+    for name in bench.claim.readers:
+        progress.say(f"loading {name}, and reading the states of the texts in it")
+        found[name] = outsider_of(bench, load(name, device=loaded.device.split()[0], dtype=loaded.dtype))
+    return found
+
+
+def _read(bench: Bench, outsider: Outsider, folder: Path, progress: Progress) -> pd.DataFrame:
+    name = outsider.loaded.name
+    trace = Trace(folder / "readers" / re.sub(r"[^\w.-]+", "-", name).strip("-.")[-60:])
+    return _kept(bench, trace, f"read by {name}", partial(outsider_rows, bench, outsider), COLUMNS, progress)
+
+
+def _regulated(bench: Bench, folder: Path, progress: Progress) -> pd.DataFrame | None:
+    if not bench.claim.regulated_after:
+        return None
+    trace = Trace(folder / "regulation")
+    return _kept(bench, trace, "moving the state", partial(regulation_rows, bench), REGULATION_COLUMNS, progress)
+
+
+def _observed(
+    bench: Bench,
+    table: pd.DataFrame,
+    outsiders: Mapping[str, Outsider],
+    told: Mapping[str, pd.DataFrame],
+    progress: Progress,
+) -> pd.DataFrame:
+    """The rows with what observers give on the target's, and those in which other models' labels were told."""
     referents = {one.name: one for one in bench.referents}
     target = table[table["arm"] == TARGET]
     groups: Sequence[tuple[str, pd.DataFrame]] = [
@@ -138,6 +181,8 @@ def _observed(bench: Bench, table: pd.DataFrame, progress: Progress) -> pd.DataF
         for (name, _), rows in target.groupby(["referent", "experiment"], sort=False)
     ]
     seen = [
-        observed(bench, referents[name], rows) for name, rows in tracked(groups, "observers", len(groups), progress)
+        observed(bench, referents[name], rows, outsiders, told)
+        for name, rows in tracked(groups, "observers", len(groups), progress)
     ]
-    return pd.concat([*seen, table[table["arm"] != TARGET]], ignore_index=True)
+    others = [rows[rows["arm"] != READS] for rows in told.values()]
+    return pd.concat([*seen, table[table["arm"] != TARGET], *others], ignore_index=True)

@@ -54,7 +54,7 @@ def regulation_finding(table: pd.DataFrame, spec: AnalysisSpec, shots: int) -> L
             "meaning.",
             "The sentence is the same whatever was asked, and label names are exchanged between conversations, so "
             "neither its words nor the name can carry a shift.",
-            "A shift that labels drawn by lot, or another axis's labels, bring about as well says nothing of this axis.",
+            "A shift that labels drawn by lot, or another axis's labels, bring about too says nothing of this axis.",
         ),
     )
 

@@ -122,4 +122,3 @@ def by_its_states(
     at = outsider.layers[referent.layer]
     learned = logistic_axis(outsider.fit_states.layers[at], known, bench.fit.groups)
     return (learned.scores(outsider.states.layers[at][texts]) > 0).astype(np.float64)
-

@@ -9,6 +9,7 @@ Beside it stand the same request after labels drawn by lot, which mean nothing, 
 axes, of which the conversation said nothing. Moving a state is not reporting it: what is found here bears no verdict.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -32,14 +33,21 @@ SENTENCES: Final = (
     "Someone has put the chairs back in rows along the wall.",
 )
 """Sentences of ours about nothing in particular."""
+COLUMNS: Final[Mapping[str, Sequence[str]]] = {
+    "public": ("experiment", "sentence", "text"),
+    "sealed": ("arm", "referent", "axis", "layer"),
+    "reports": (),
+    "readings": ("up", "down"),
+}
+"""Columns of each part of the trace, beside ``trial_id``."""
 
 
 def regulation_rows(bench: Bench, experiment: int) -> pd.DataFrame:
     """The states of the sentences in one conversation, for every referent of its layer and for labels drawn by lot.
 
     Returns:
-        One row for each referent, arm, sentence and axis of the layer: ``trial_id``, ``arm``, ``referent`` (whose labels
-        were shown; under ``redrawn`` none was), ``axis`` (along which is measured), ``layer``, ``experiment``,
+        One row for each referent, arm, sentence and axis of the layer: ``trial_id``, ``arm``, ``referent`` (whose
+        labels were shown; none under ``redrawn``), ``axis`` (along which is measured), ``layer``, ``experiment``,
         ``sentence``, ``up`` and ``down`` (the score when class 1 and when class 0 was asked for, in standard deviations
         of the held-out texts' scores), and ``text``.
     """
