@@ -9,6 +9,7 @@ from firsthand.studies.injection.bench import usual_layers
 from firsthand.studies.labels.conversations import NAMES, Conversation, Shot, draw_wording, lay_out, usable_names
 from firsthand.studies.labels.examples import Examples, split
 from firsthand.studies.labels.incontext import teacher_forced
+from firsthand.studies.labels.regulation import SENTENCES
 
 
 @dataclass(frozen=True)
@@ -17,9 +18,11 @@ class Price:
 
     Attributes:
         conversations: Conversations over all layers.
-        passes: Passes: one a conversation for every kind of axis, and one with labels drawn by lot.
+        passes: Passes: one a conversation for every kind of axis, and one with labels drawn by lot; for every reader
+            two more for every kind of axis.
         length: Tokens of a conversation.
-        texts: Tokens of the texts whose states are read.
+        texts: Tokens of the texts whose states are read, in every model.
+        regulation: Tokens of the control task.
         rate: Tokens a second of one measured conversation.
     """
 
@@ -27,12 +30,13 @@ class Price:
     passes: int
     length: int
     texts: int
+    regulation: int
     rate: float
 
     @property
     def tokens(self) -> int:
         """All tokens."""
-        return self.passes * self.length + self.texts
+        return self.passes * self.length + self.texts + self.regulation
 
     @property
     def seconds(self) -> float:
@@ -41,7 +45,7 @@ class Price:
 
 
 def price_of(loaded: LoadedModel, examples: Examples, claim: BiofeedbackClaim) -> Price:
-    """Price a study by one conversation of its own length.
+    """Price a study by one conversation of its own length; a reader is taken to be as large as the judged model.
 
     Raises:
         LabelsError: If the data are too few, or a conversation is too long.
@@ -57,7 +61,9 @@ def price_of(loaded: LoadedModel, examples: Examples, claim: BiofeedbackClaim) -
     teacher_forced(loaded, anatomy, conversation)
     rate = length / (time.perf_counter() - begun)
     layers = len(claim.layers or usual_layers(anatomy.n_layers, 5))
-    conversations = layers * claim.experiments
+    conversations, readers, axes = layers * claim.experiments, len(claim.readers), len(claim.referents)
     each = length // claim.shots
-    texts = each * (claim.fit + claim.held_out)
-    return Price(conversations, conversations * (len(claim.referents) + 1), length, texts, rate)
+    texts = each * (claim.fit + claim.held_out) * (1 + readers)
+    passes = conversations * (axes + 1 + 2 * axes * readers)
+    asked = each * (claim.regulated_after + 2 * 3 * len(SENTENCES)) if claim.regulated_after else 0
+    return Price(conversations, passes, length, texts, conversations * (axes + 1) * asked, rate)
