@@ -166,7 +166,9 @@ def test_a_claim_is_written_checked_frozen_and_refused_after_a_change(
 
 def test_a_claim_of_no_study_is_not_written(firsthand: Command, tmp_path: Path) -> None:
     path = tmp_path / "claim.yaml"
-    assert_refused(firsthand("claim", "new", path, "--study", "sleep"), "no study 'sleep'", "register or injection")
+    assert_refused(
+        firsthand("claim", "new", path, "--study", "sleep"), "no study 'sleep'", "register, injection, biofeedback"
+    )
     assert not path.exists()
 
 

@@ -1,6 +1,6 @@
 """Synthetic documents: every shape a report can meet, with numbers that are easy to recognise.
 
-Those of injection studies are in ``builders``, which is made importable by name.
+Those of injection and label studies are in ``builders``, which is made importable by name.
 """
 
 import sys
@@ -37,6 +37,7 @@ from firsthand.report import (
     TrialSample,
 )
 from firsthand.report.injection_document import InjectionDocument
+from firsthand.report.labels_document import LabelsDocument
 from firsthand.vocabulary import CONTROLS, Capability, Condition, Kind, Verdict
 
 sys.path.insert(0, str(Path(__file__).parent / "builders"))
@@ -308,6 +309,26 @@ def make() -> SimpleNamespace:
 def injection(injected: SimpleNamespace) -> InjectionDocument:
     document: InjectionDocument = injected.document()
     return document
+
+
+@pytest.fixture
+def labels(labelled: SimpleNamespace) -> LabelsDocument:
+    document: LabelsDocument = labelled.document()
+    return document
+
+
+@pytest.fixture
+def labelled() -> SimpleNamespace:
+    """The builders of label studies."""
+    from labels_study import by_shots, correlations, hostile_document, labels_document
+
+    return SimpleNamespace(
+        document=labels_document,
+        hostile=hostile_document(HOSTILE),
+        long=hostile_document("package.module_" * 12 + ":Observer"),
+        curve=by_shots,
+        grid=correlations,
+    )
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ import pytest
 from firsthand.report import AuditDocument, write_html
 from firsthand.report.injection_document import InjectionDocument
 from firsthand.report.injection_html import write_injection_html
+from firsthand.report.labels_document import LabelsDocument
+from firsthand.report.labels_html import write_labels_html
 
 CHROMIUM = os.environ.get("CHROMIUM") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None
@@ -81,11 +83,18 @@ def console(run: subprocess.CompletedProcess[str]) -> list[str]:
     return [line for line in run.stderr.splitlines() if "CONSOLE" in line]
 
 
-def measured(document: AuditDocument | InjectionDocument, folder: Path, width: int) -> dict[str, object]:
-    if isinstance(document, InjectionDocument):
-        write_injection_html(document, folder / "report.html")
-    else:
-        write_html(document, folder / "report.html")
+def written(document: AuditDocument | InjectionDocument | LabelsDocument, path: Path) -> Path:
+    if isinstance(document, LabelsDocument):
+        return write_labels_html(document, path)
+    return (
+        write_injection_html(document, path) if isinstance(document, InjectionDocument) else write_html(document, path)
+    )
+
+
+def measured(
+    document: AuditDocument | InjectionDocument | LabelsDocument, folder: Path, width: int
+) -> dict[str, object]:
+    written(document, folder / "report.html")
     harness = folder / "harness.html"
     harness.write_text(HARNESS.format(width=width), "utf-8")
     run = browse(harness, folder / "profile", "--dump-dom", width=max(width, 600))
@@ -150,14 +159,20 @@ def test_awkward_text_does_not_widen_a_phone(awkward: AuditDocument, tmp_path: P
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_an_injection_study_fits_a_phone_and_a_desk(injection: InjectionDocument, tmp_path: Path, width: int) -> None:
-    result = measured(injection, tmp_path, width)
+@pytest.mark.parametrize("study", ["injection", "labels"])
+def test_a_study_fits_a_phone_and_a_desk(
+    request: pytest.FixtureRequest, study: str, tmp_path: Path, width: int
+) -> None:
+    result = measured(request.getfixturevalue(study), tmp_path, width)
     assert result["scroll"] == width, result["wide"]
     assert result["wide"] == []
     assert result["text"] >= 9.5, "chart text is too small to read"  # type: ignore[operator]
 
 
-def test_awkward_text_in_an_injection_study_does_not_widen_a_phone(injected: SimpleNamespace, tmp_path: Path) -> None:
-    result = measured(injected.long, tmp_path, 390)
+@pytest.mark.parametrize("builders", ["injected", "labelled"])
+def test_awkward_text_in_a_study_does_not_widen_a_phone(
+    request: pytest.FixtureRequest, builders: str, tmp_path: Path
+) -> None:
+    result = measured(request.getfixturevalue(builders).long, tmp_path, 390)
     assert result["scroll"] == 390, result["wide"]
     assert result["wide"] == []

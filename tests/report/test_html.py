@@ -1,58 +1,16 @@
 """The page as text: complete, escaped, without requests, and silent when the instrument is broken."""
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from markupsafe import Markup
+from page_reading import Page
 
 from firsthand.report import AuditDocument, ReportError, render_html, svg, write_html
 from firsthand.report.words import wording
 from firsthand.vocabulary import Capability, Condition, Verdict
-
-VOID = {"meta", "link", "input", "br"}
-
-
-class Page(HTMLParser):
-    """Collects tags, ids, links and whatever would load something; checks that tags nest."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.stack: list[str] = []
-        self.tags: set[str] = set()
-        self.ids: list[str] = []
-        self.loads: list[str] = []
-        self.anchors: list[str] = []
-        self.refers: list[str] = []
-        self.handlers: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        if tag not in VOID:
-            self.stack.append(tag)
-        for name, value in attrs:
-            if name == "id":
-                self.ids.append(value or "")
-            if name in {"src", "srcset", "data", "action", "poster", "xlink:href"} or (name == "href" and tag != "a"):
-                self.loads.append(value or "")
-            if name == "href" and tag == "a":
-                self.anchors.append(value or "")
-            if name in {"aria-labelledby", "aria-describedby"}:
-                self.refers += (value or "").split()
-            if name.startswith("on"):
-                self.handlers.append(name)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.stack.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.stack, f"</{tag}> closes nothing"
-        assert self.stack.pop() == tag
 
 
 def flat(page: str) -> str:

@@ -1,53 +1,18 @@
 """The page of an injection study: complete, escaped, without requests, and silent when the instrument is broken."""
 
-import html
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from markupsafe import Markup
+from page_reading import Page, check_page, flat
 
-from firsthand.report import formats, injection_words, svg
+from firsthand.report import formats, svg
 from firsthand.report.injection_document import InjectionDocument
 from firsthand.report.injection_html import render_injection, write_injection_html
+from firsthand.report.injection_words import INJECTION
 from firsthand.vocabulary import Capability, Verdict
-
-VOID = {"meta", "link", "input", "br"}
-
-
-class Page(HTMLParser):
-    """Collects tags, ids and links; checks that tags nest."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.stack: list[str] = []
-        self.tags: set[str] = set()
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        if tag not in VOID:
-            self.stack.append(tag)
-        self.ids += [value or "" for name, value in attrs if name == "id"]
-        self.links += [value or "" for name, value in attrs if name in {"href", "src", "xlink:href"}]
-        assert not any(name.startswith("on") for name, _ in attrs)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.stack.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.stack, f"</{tag}> closes nothing"
-        assert self.stack.pop() == tag
-
-
-def flat(page: str) -> str:
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).replace("\u00a0", " ").split())
 
 
 @pytest.fixture
@@ -58,13 +23,7 @@ def no_charts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_page_is_well_formed_and_asks_for_nothing(injection: InjectionDocument) -> None:
     page = render_injection(injection)
-    parsed = Page(page)
-    assert not parsed.stack
-    assert len(parsed.ids) == len(set(parsed.ids))
-    assert all(link == "data:," or (link.startswith("#") and link[1:] in parsed.ids) for link in parsed.links)
-    assert not parsed.tags & {"script", "iframe", "object", "embed", "form", "base", "img"}
-    assert not re.search(r"https?://|url\(|@import", page)
-    assert "default-src 'none'" in page
+    check_page(page)
     assert len(page.encode()) < 1_500_000
 
 
@@ -88,11 +47,11 @@ def test_every_finding_is_told_with_its_verdict_its_score_and_what_that_rests_on
         assert f'id="{finding.name}"' in page
         assert finding.asked in text
         for result in finding.results:
-            unit = injection_words.metric(result.capability, result.chance).unit
+            unit = INJECTION.metric(result.capability, result.chance).unit
             assert result.score is not None
             shown = formats.estimate_text(result.score, unit)
             assert f"{shown}, chance {formats.number(result.chance, unit)} · 24 concepts · 576 trials" in text
-            assert injection_words.wording(result.verdict, result.capability).sentence in text
+            assert INJECTION.wording(result.verdict, result.capability).sentence in text
             assert all(reason in text for reason in result.reasons)
 
 
@@ -159,11 +118,11 @@ def test_conditions_with_equal_numbers_are_drawn_once(injected: SimpleNamespace)
 @pytest.mark.parametrize("verdict", Verdict)
 @pytest.mark.parametrize("capability", Capability)
 def test_every_verdict_is_worded_for_an_injection(verdict: Verdict, capability: Capability) -> None:
-    words = injection_words.wording(verdict, capability)
+    words = INJECTION.wording(verdict, capability)
     assert words.title
     assert words.not_meaning
     for word in ("overwritten", "flipped", "hidden state", "{"):
-        assert word not in words.title + words.sentence + injection_words.question(capability)
+        assert word not in words.title + words.sentence + INJECTION.question(capability)
 
 
 @pytest.mark.usefixtures("no_charts")

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import TypeVar
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from firsthand.claims.claim import AnalysisSpec, Claim
 from firsthand.claims.injection import InjectionClaim
+from firsthand.claims.studies import CLAIMS, AnyClaim, command_of
 from firsthand.errors import ClaimError
 from firsthand.trials.files import write_atomic
 from firsthand.vocabulary import CONTROLS
@@ -57,17 +58,19 @@ def parse_injection_claim(value: object, where: str) -> InjectionClaim:
     return _valid(InjectionClaim, value, where)
 
 
-C = TypeVar("C", Claim, InjectionClaim)
+C = TypeVar("C", bound=BaseModel)
 
 
 def _valid(kind: type[C], value: object, where: str) -> C:
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        lines = [f"  {'.'.join(map(str, e['loc'])) or 'claim'}: {e['msg']}" for e in error.errors()]
-        raise ClaimError(
-            f"{where} is not a valid claim:\n" + "\n".join(lines) + "\n", "Correct these fields."
-        ) from error
+        raise ClaimError(f"{where} is not a valid claim:\n{listed(error)}\n", "Correct these fields.") from error
+
+
+def listed(error: ValidationError) -> str:
+    """One line for each field that is wrong."""
+    return "\n".join(f"  {'.'.join(map(str, e['loc'])) or 'claim'}: {e['msg']}" for e in error.errors())
 
 
 def read_claim(path: Path) -> Claim:
@@ -88,14 +91,24 @@ def read_injection_claim(path: Path) -> InjectionClaim:
     return parse_injection_claim(_mapping(path), str(path))
 
 
-def read_any_claim(path: Path) -> Claim | InjectionClaim:
+def read_claim_as(path: Path, kind: type[C]) -> C:
+    """Read a claim of one kind from YAML.
+
+    Raises:
+        ClaimError: If the file is missing, not YAML, or not such a claim.
+    """
+    return _valid(kind, _mapping(path), str(path))
+
+
+def read_any_claim(path: Path) -> AnyClaim:
     """Read a claim of whatever study it names.
 
     Raises:
         ClaimError: If the file is missing, not YAML, or not a claim.
     """
     study = _mapping(path).get("study")
-    return read_injection_claim(path) if study == "injection" else read_claim(path)
+    kind = CLAIMS.get(str(study), Claim)
+    return read_claim_as(path, kind)  # type: ignore[return-value]
 
 
 def _mapping(path: Path) -> dict[str, object]:
@@ -110,7 +123,7 @@ def _mapping(path: Path) -> dict[str, object]:
     return value
 
 
-def write_claim(path: Path, claim: Claim | InjectionClaim) -> None:
+def write_claim(path: Path, claim: AnyClaim) -> None:
     """Write a claim as commented YAML.
 
     Raises:
@@ -119,5 +132,4 @@ def write_claim(path: Path, claim: Claim | InjectionClaim) -> None:
     if path.exists():
         raise ClaimError(f"{path} exists already.", "Choose another name, or remove the file first.")
     body = yaml.safe_dump(claim.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=100)
-    command = "audit" if isinstance(claim, Claim) else "inject"
-    write_atomic(path, (_HEADER.format(command=command) + body).encode())
+    write_atomic(path, (_HEADER.format(command=command_of(claim.study)) + body).encode())

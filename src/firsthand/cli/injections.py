@@ -14,7 +14,7 @@ from firsthand.auditing.injection.cost import Cost, cost_of
 from firsthand.auditing.injection.published import compare, read_published
 from firsthand.auditing.running import bindings_of
 from firsthand.claims import FrozenInjection, InjectionClaim, lock_path, read_frozen
-from firsthand.claims.files import read_injection_claim
+from firsthand.claims.files import listed, read_injection_claim
 from firsthand.claims.injection import EVERY
 from firsthand.cli.progress import TerminalProgress
 from firsthand.engine.loading import LoadedModel, load
@@ -140,8 +140,7 @@ def _claim(options: Options) -> tuple[InjectionClaim, FrozenInjection | None]:
     try:
         return InjectionClaim.model_validate(fields), None
     except ValidationError as error:
-        lines = [f"  {'.'.join(map(str, e['loc'])) or 'claim'}: {e['msg']}" for e in error.errors()]
-        raise ClaimError("The options do not fit:\n" + "\n".join(lines) + "\n", "Correct them.") from error
+        raise ClaimError(f"The options do not fit:\n{listed(error)}\n", "Correct them.") from error
 
 
 def _whole(texts: list[str]) -> list[Any]:

@@ -87,7 +87,7 @@ def rescore(
     json: Json = None,
 ) -> None:
     """Judge a stored trace again with further observers; the gap is versioned."""
-    from firsthand.cli.audits import run_rescore
+    from firsthand.cli.runs import run_rescore
 
     run_rescore(run, tuple(observer), json)
 
@@ -95,7 +95,7 @@ def rescore(
 @app.command()
 def verify(run: Annotated[Path, typer.Argument(help="Folder of a finished run.")], json: Json = None) -> None:
     """Check a stored run: nothing altered, evidence frozen before assignment, assignment drawn from its hash."""
-    from firsthand.cli.audits import run_verify
+    from firsthand.cli.runs import run_verify
 
     run_verify(run, json)
 
@@ -107,7 +107,7 @@ def report(
     json: Json = None,
 ) -> None:
     """Write the HTML report of a finished run again."""
-    from firsthand.cli.audits import write_report
+    from firsthand.cli.runs import write_report
 
     write_report(run, out, json)
 
@@ -200,12 +200,13 @@ def import_(
 def claim_new(
     path: Annotated[Path, typer.Argument(help="YAML file to be written.")],
     model: Annotated[str, typer.Option(help="Name, folder, GGUF file or Hugging Face id.")] = "smollm2",
-    study: Annotated[str, typer.Option(help="register or injection.")] = "register",
+    study: Annotated[str, typer.Option(help="register, injection, or a label study such as biofeedback.")] = "register",
+    data: Annotated[Path | None, typer.Option(help="The data, where the study is made on data.")] = None,
 ) -> None:
     """Write the standard claim of a study as a commented YAML file."""
     from firsthand.cli.claims import new
 
-    new(path, model, study)
+    new(path, model, study, data)
 
 
 @claim_app.command("check")

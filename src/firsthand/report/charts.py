@@ -223,7 +223,7 @@ def _axis(unit: Unit) -> Any:
     label = {
         Unit.PERCENT: "format(datum.value, '.0%')",
         Unit.POINTS: "datum.value == 0 ? '0' : format(100 * datum.value, '+.0f')",
-        Unit.NUMBER: "format(datum.value, '.1f')",
+        Unit.NUMBER: "format(datum.value, '.3~f')",
     }[unit]
     return alt.Axis(labelExpr=label, tickCount=5, ticks=False, domain=False)
 

@@ -1,12 +1,17 @@
-"""Writing a rendered report to disk, whole or not at all."""
+"""Documents and rendered reports on disk, written whole or not at all."""
 
 import contextlib
 import os
 import tempfile
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel
 
 from firsthand.errors import FirsthandError
 from firsthand.report.document import AuditDocument
+
+D = TypeVar("D", bound=BaseModel)
 
 
 class ReportError(FirsthandError):
@@ -55,25 +60,39 @@ def write_bytes(path: Path, data: bytes) -> Path:
     return path
 
 
-def write_json(document: AuditDocument, path: Path | str) -> Path:
+def write_json(document: BaseModel, path: Path | str) -> Path:
     """Write a document as JSON, whole or not at all."""
     return write_text(Path(path), document.model_dump_json(indent=2) + "\n")
 
 
 def read_json(path: Path | str) -> AuditDocument:
-    """Read a document back from JSON.
+    """Read the document of an audit back from JSON.
+
+    Raises:
+        ReportError: If the file cannot be read, or is not a document of this version.
+    """
+    return read_document(path, AuditDocument, "an audit document")
+
+
+def read_document(path: Path | str, kind: type[D], name: str) -> D:
+    """Read a document of any kind back from JSON.
+
+    Args:
+        path: The file.
+        kind: What it holds.
+        name: The same in words, for what is said if it does not.
 
     Raises:
         ReportError: If the file cannot be read, or is not a document of this version.
     """
     try:
-        return AuditDocument.model_validate_json(Path(path).read_bytes())
+        return kind.model_validate_json(Path(path).read_bytes())
     except OSError as error:
         raise ReportError(f"{path} could not be read: {error.strerror or error}.", "Check the path.") from error
     except ValueError as error:
         first = str(error).splitlines()[:3]
         raise ReportError(
-            f"{path} is not an audit document of this version: {' '.join(first)}.",
+            f"{path} is not {name} of this version: {' '.join(first)}.",
             "Write it again with --json, using this version of firsthand.",
         ) from error
 

@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from firsthand.report import formats, views, words
+from firsthand.report import formats, views
 from firsthand.report.document import AuditDocument
 from firsthand.report.figures import selection_figure, selection_rows
 from firsthand.report.files import write_text
 from firsthand.report.pages import duration, render_page
+from firsthand.report.words import CONDITIONS_SHORT, REGISTER
 from firsthand.vocabulary import Kind
 
 
@@ -62,7 +63,9 @@ def _context(document: AuditDocument) -> dict[str, Any]:
         "kinds_present": [kind for kind in Kind if kind in present],
         "max_prompt": views.MAX_PROMPT_CHARACTERS,
         "duration": duration((document.finished - document.started).total_seconds()),
-        "words": words,
+        "version": document.package_version,
+        "words": REGISTER,
+        "conditions_short": CONDITIONS_SHORT,
         "Unit": formats.Unit,
         "coverage_text": views.coverage_text,
     }

@@ -1,11 +1,12 @@
 """Every chart of an injection study, as data: the page draws them inline, the export writes them as files."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from firsthand.analysis.results import CapabilityResult, Estimate
+from firsthand.analysis.results import Estimate
 from firsthand.report import charts
 from firsthand.report.document import Cell
-from firsthand.report.drawings import Drawing, dot_drawing, picture_drawing
+from firsthand.report.drawings import Drawing, dot_drawing
+from firsthand.report.finding_views import judged_drawings, picture_drawings
 from firsthand.report.formats import Unit, estimate_text, level_text, number, percent, units_text
 from firsthand.report.heatmaps import Shade, grid_heat_map, nats, response_matrix
 from firsthand.report.injection_document import (
@@ -17,9 +18,7 @@ from firsthand.report.injection_document import (
     ResponseMatrix,
     Selection,
 )
-from firsthand.report.injection_words import KIND_ORDER, KINDS, kinds_axis, metric
-from firsthand.report.words import CONDITIONS_SHORT, kinds_title
-from firsthand.vocabulary import Capability, Kind
+from firsthand.report.injection_words import INJECTION
 
 
 def figures_of(document: InjectionDocument) -> tuple[Drawing, ...]:
@@ -31,37 +30,10 @@ def _all(document: InjectionDocument) -> Iterator[Drawing]:
     for finding in document.findings:
         yield from selection_drawings(finding)
         yield from matrix_drawings(finding)
-        yield from judged_drawings(finding)
-        yield from picture_drawings(finding)
+        yield from judged_drawings(finding, INJECTION)
+        yield from picture_drawings(finding.pictures, f"{finding.name}-picture")
     yield from transfer_drawings(document)
-    yield from published_drawings(document)
-
-
-def result_sides(results: Sequence[CapabilityResult]) -> tuple[CapabilityResult, ...]:
-    """Give the results to be drawn: one of each capability where its conditions have equal numbers, else all."""
-    kept: list[CapabilityResult] = []
-    for result in results:
-        bare = result.model_dump(exclude={"condition"})
-        if not any(bare == other.model_dump(exclude={"condition"}) for other in kept):
-            kept.append(result)
-    return tuple(kept)
-
-
-def judged_drawings(finding: FindingResult) -> tuple[Drawing, ...]:
-    """Draw the report beside observers and control arms, the rates by kind, and calibration; nothing twice."""
-    sides = result_sides(finding.results)
-    several = len({result.capability for result in sides}) > 1
-    kept: dict[tuple[str, tuple[tuple[str, ...], ...]], Drawing] = {}
-    for result in sides:
-        stem = "-".join((finding.name, result.capability.value, result.condition.value.replace("_", "-")))
-        about = f" · {result.capability.value}" if several else ""
-        twice = sum(other.capability is result.capability for other in sides) > 1
-        seen = f" · {CONDITIONS_SHORT[result.condition]}" if twice else ""
-        drawn = (_kinds(stem, result, about), _against(stem, result, about + seen), _reliability(stem, result))
-        for drawing in drawn:
-            if drawing is not None:
-                kept.setdefault((drawing.title, drawing.rows), drawing)
-    return tuple(kept.values())
+    yield from picture_drawings(document.published, "published")
 
 
 def selection_drawings(finding: FindingResult) -> tuple[Drawing, ...]:
@@ -90,13 +62,6 @@ def matrix_drawings(finding: FindingResult) -> tuple[Drawing, ...]:
     return tuple(_matrix(f"{finding.name}-matrix-{index}", matrix) for index, matrix in named if matrix.rows)
 
 
-def picture_drawings(finding: FindingResult) -> tuple[Drawing, ...]:
-    """Draw the finding's pictures."""
-    named = enumerate(finding.pictures, start=1)
-    drawn = [picture_drawing(picture, f"{finding.name}-picture-{index}") for index, picture in named]
-    return tuple(drawing for drawing in drawn if drawing is not None)
-
-
 def transfer_drawings(document: InjectionDocument) -> tuple[Drawing, ...]:
     """Draw what carries over, for the report and for the probe."""
     rows: list[tuple[str, Estimate, bool]] = []
@@ -119,73 +84,6 @@ def transfer_drawings(document: InjectionDocument) -> tuple[Drawing, ...]:
         "transfer", title, axis, rows, Unit.PERCENT, references=references, what="New", note=note, labels=labels
     )
     return (drawing,)
-
-
-def published_drawings(document: InjectionDocument) -> tuple[Drawing, ...]:
-    """Draw published rates beside this run's."""
-    drawn = [picture_drawing(picture, f"published-{i}") for i, picture in enumerate(document.published, start=1)]
-    return tuple(drawing for drawing in drawn if drawing is not None)
-
-
-def _against(stem: str, result: CapabilityResult, about: str) -> Drawing | None:
-    if result.score is None:
-        return None
-    measure = metric(result.capability, result.chance)
-    rows = [("The report", result.score, True)]
-    rows += [(f"Observer: {row.name}", row.score, False) for row in result.observers]
-    rows += [(f"Control: {row.name}", row.score, False) for row in result.arms]
-    title = "The report against observers and control arms" if result.arms else "The report against each observer"
-    return dot_drawing(
-        f"{stem}-against",
-        title + about,
-        measure.name[:1].upper() + measure.name[1:],
-        rows,
-        measure.unit,
-        references=[charts.Reference(result.chance, f"chance, {number(result.chance, measure.unit)}")],
-        what="Who",
-        note=f"Score: {measure.name} ({measure.explained}).",
-    )
-
-
-def _kinds(stem: str, result: CapabilityResult, about: str) -> Drawing | None:
-    if not result.kinds:
-        return None
-    found = sorted(result.kinds, key=lambda row: KIND_ORDER.index(row.kind))
-    title, note = kinds_title(result.capability)
-    if result.capability is Capability.DETECTION:
-        title, note = "Injected trials against each control", "A report that knows says yes on the target alone."
-    rows = [(KINDS[row.kind], row.rate, row.kind is Kind.TARGET) for row in found]
-    axis = kinds_axis(result.capability)
-    return dot_drawing(
-        f"{stem}-kinds", title + about, axis, rows, Unit.PERCENT, full=True, what="Trial kind", note=note
-    )
-
-
-def _reliability(stem: str, result: CapabilityResult) -> Drawing | None:
-    calibration = result.calibration
-    if calibration is None or not calibration.bins:
-        return None
-    caption = (
-        "Dots below the dashed line are overconfident, above it underconfident; the number beside each is its trials. "
-        f"Lines are {level_text([item.accuracy for item in calibration.bins])} intervals."
-    )
-    rows = tuple(
-        (
-            f"{percent(item.low)} to {percent(item.high)}",
-            percent(item.mean_confidence),
-            estimate_text(item.accuracy, Unit.PERCENT),
-            units_text(item.accuracy),
-        )
-        for item in calibration.bins
-    )
-    return Drawing(
-        f"{stem}-reliability",
-        "Stated confidence against being right",
-        caption,
-        charts.reliability(calibration),
-        ("Confidence bin", "Mean confidence", "Right", "Rests on"),
-        rows,
-    )
 
 
 def _grid(name: str, grid: Grid, shade: Shade, what: str, chosen: Cell | None, naive: Cell | None) -> Drawing:

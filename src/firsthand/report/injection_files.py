@@ -1,37 +1,17 @@
-"""The document of an injection study as JSON, and everything that its page shows as files for others to use.
+"""The document of an injection study as JSON, figures and tables; see :mod:`firsthand.report.exporting`."""
 
-:func:`export` writes two folders:
-
-``figures``
-    Every chart of the page as ``NAME.svg`` and ``NAME.png``, on paper and under its title. Names begin with the
-    finding: ``detection-3-grid-1-rise``, ``detection-3-matrix-1``; then come ``transfer`` and ``published-1``.
-``data``
-    Every table as ``NAME.csv`` and ``NAME.parquet``. What the columns of the document's own tables mean stands in
-    :mod:`firsthand.report.injection_tables`; further tables are written as they are. Lists stay lists in Parquet and
-    are JSON in CSV; a missing value is empty.
-"""
-
-import io
-import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from firsthand.report import svg
-from firsthand.report.files import ReportError, write_bytes, write_text
+from firsthand.report.exporting import export_files
+from firsthand.report.files import read_document, write_json
 from firsthand.report.injection_document import InjectionDocument
 from firsthand.report.injection_figures import figures_of
-from firsthand.report.injection_tables import tables_of, writable
+from firsthand.report.injection_tables import tables_of
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-
-
-def write_json(document: InjectionDocument, path: Path | str) -> Path:
-    """Write a document as JSON, whole or not at all."""
-    return write_text(Path(path), document.model_dump_json(indent=2) + "\n")
+__all__ = ["export", "read_json", "write_json"]
 
 
 def read_json(path: Path | str) -> InjectionDocument:
@@ -40,16 +20,7 @@ def read_json(path: Path | str) -> InjectionDocument:
     Raises:
         ReportError: If the file cannot be read, or is not a document of this version.
     """
-    try:
-        return InjectionDocument.model_validate_json(Path(path).read_bytes())
-    except OSError as error:
-        raise ReportError(f"{path} could not be read: {error.strerror or error}.", "Check the path.") from error
-    except ValueError as error:
-        first = str(error).splitlines()[:3]
-        raise ReportError(
-            f"{path} is not an injection document of this version: {' '.join(first)}.",
-            "Write it again with --json, using this version of firsthand.",
-        ) from error
+    return read_document(path, InjectionDocument, "an injection document")
 
 
 def export(document: InjectionDocument, folder: Path | str, tables: Mapping[str, pd.DataFrame]) -> list[Path]:
@@ -68,54 +39,4 @@ def export(document: InjectionDocument, folder: Path | str, tables: Mapping[str,
     Raises:
         ReportError: If a table has no usable name or one that is taken, or something cannot be drawn or written.
     """
-    own = tables_of(document)
-    for name in tables:
-        if _NAME.fullmatch(name) is None or name in own:
-            raise ReportError(
-                f"A table cannot be exported under the name '{name}'.",
-                "Use letters, digits, dots, hyphens and underscores, and none of: " + ", ".join(own) + ".",
-            )
-    figures, data = Path(folder) / "figures", Path(folder) / "data"
-    written = []
-    for drawing in figures_of(document):
-        written.append(write_text(figures / f"{drawing.name}.svg", svg.to_svg(drawing.spec, title=drawing.title)))
-        written.append(write_bytes(figures / f"{drawing.name}.png", svg.to_png(drawing.spec, title=drawing.title)))
-    for name, table in {**own, **tables}.items():
-        plain = _plain(table)
-        written.append(write_bytes(data / f"{name}.csv", _csv(plain)))
-        written.append(write_bytes(data / f"{name}.parquet", _parquet(plain, name)))
-    return written
-
-
-def _plain(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with a fresh index and only text that a file can hold."""
-    text = table.select_dtypes(include=["object", "string", "category"]).columns
-    made = {name: table[name].map(writable) for name in text}
-    return table.assign(**made).reset_index(drop=True)
-
-
-def _csv(table: pd.DataFrame) -> bytes:
-    listed = {name: table[name].map(_as_json) for name in table.columns if table[name].map(_is_list).any()}
-    return table.assign(**listed).to_csv(index=False, lineterminator="\n").encode("utf-8")
-
-
-def _parquet(table: pd.DataFrame, name: str) -> bytes:
-    sink = io.BytesIO()
-    try:
-        table.to_parquet(sink, index=False, compression="zstd")
-    except (TypeError, ValueError) as error:
-        raise ReportError(
-            f"The table '{name}' could not be written as Parquet: {error}.", "Give each column one kind of value."
-        ) from error
-    return sink.getvalue()
-
-
-def _is_list(value: Any) -> bool:
-    return (hasattr(value, "tolist") and getattr(value, "ndim", 0) > 0) or isinstance(value, list | tuple)
-
-
-def _as_json(value: Any) -> Any:
-    if not _is_list(value):
-        return value
-    plain = value.tolist() if hasattr(value, "tolist") else list(value)
-    return json.dumps(plain, ensure_ascii=False)
+    return export_files(figures_of(document), tables_of(document), folder, tables)

@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from firsthand.report import formats, injection_words, views
+from firsthand.report import formats, views
 from firsthand.report.files import write_text
+from firsthand.report.finding_views import glance, panels, picture_drawings
 from firsthand.report.injection_document import InjectionDocument
-from firsthand.report.injection_figures import published_drawings, transfer_drawings
-from firsthand.report.injection_views import cell_text, finding_views, glance, panels
+from firsthand.report.injection_figures import transfer_drawings
+from firsthand.report.injection_views import cell_text, finding_views
+from firsthand.report.injection_words import INJECTION
 from firsthand.report.pages import duration, render_page
 
 
@@ -46,16 +48,17 @@ def _context(document: InjectionDocument) -> dict[str, Any]:
     return {
         "doc": document,
         "claim": document.claim,
-        "glance": glance(document),
+        "glance": glance(document.findings, INJECTION) if shown else (),
         "findings": finding_views(document),
         "transfer": panels(transfer_drawings(document)) if shown else (),
-        "published": panels(published_drawings(document)) if shown else (),
+        "published": panels(picture_drawings(document.published, "published")) if shown else (),
         "known": views.known_reporters(document),
         "checks_total": len(document.known_answers),
         "checks_passed": sum(item.passed for item in document.known_answers),
         "duration": duration((document.finished - document.started).total_seconds()),
         "cell_text": cell_text,
-        "words": injection_words,
+        "version": document.package_version,
+        "words": INJECTION,
         "Unit": formats.Unit,
         "coverage_text": views.coverage_text,
     }

@@ -5,14 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from firsthand.analysis.results import CapabilityResult
+from firsthand.report.finding_views import merged
 from firsthand.report.formats import Unit, estimate_text, level_text, number, units_text
 from firsthand.report.injection_document import FindingResult, InjectionDocument
 from firsthand.report.injection_views import cell_text
-from firsthand.report.injection_words import metric, wording
+from firsthand.report.injection_words import INJECTION
 from firsthand.report.safe_text import one_line
-from firsthand.report.terminal import _bullet, _table, _text, _verdict, print_known_answers
+from firsthand.report.terminal import (
+    _bullet,
+    _table,
+    _text,
+    _verdict,
+    print_failure,
+    print_known_answers,
+    print_passed,
+)
 from firsthand.report.views import estimates_of, smallest_gap, strongest_observer
-from firsthand.report.words import CONDITIONS_SHORT
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,14 +46,9 @@ def print_injection(document: InjectionDocument, console: Console) -> None:
     console.print(_text(f"Concepts {counts}", console))
     if not document.instrument_ok:
         print_known_answers(document, console)
-        console.print()
-        console.print(_text("No verdict: the instrument is out of order.", console, "bold red"))
-        for failure in document.failed_checks:
-            console.print(_bullet(one_line(failure), console))
+        print_failure(document, console)
         return
-    passed = len(document.known_answers)
-    if passed:
-        console.print(_text(f"Checks   all {passed} with a known answer came out as they must", console))
+    print_passed(document, console)
     console.print()
     console.print(_wide(document, console) if console.width >= WIDE else _narrow(document, console))
     results = [result for finding in document.findings for result in finding.results]
@@ -60,9 +63,9 @@ def _wide(document: InjectionDocument, console: Console) -> Table:
     for name in ("Asked", "Condition", "Verdict", "Score", "Chance"):
         table.add_column(name, overflow="fold", no_wrap=name in {"Condition", "Chance"})
     for finding in document.findings:
-        for index, (result, conditions) in enumerate(_merged(finding)):
+        for title, result, conditions in merged(finding, _shown):
             table.add_row(
-                _text(_name(finding, result) if index == 0 or _several(finding) else "", console),
+                _text(one_line(title, 60), console),
                 _text("\n".join(conditions), console),
                 _verdict(result, console),
                 _text("\n".join(_score(result)), console),
@@ -76,42 +79,28 @@ def _narrow(document: InjectionDocument, console: Console) -> Table:
     for name in ("Asked", "Verdict", "Score"):
         table.add_column(name, overflow="fold")
     for finding in document.findings:
-        for result, conditions in _merged(finding):
+        for title, result, conditions in merged(finding, _shown):
             table.add_row(
-                _text(f"{_name(finding, result)}\n{', '.join(conditions)}", console),
+                _text(f"{one_line(title, 60)}\n{', '.join(conditions)}", console),
                 _verdict(result, console),
                 _text("\n".join([*_score(result), f"chance {_chance(result)}"]), console),
             )
     return table
 
 
-def _merged(finding: FindingResult) -> list[tuple[CapabilityResult, list[str]]]:
-    """Results with their conditions; those that would be printed alike stand together."""
-    rows: dict[tuple[object, ...], tuple[CapabilityResult, list[str]]] = {}
-    for result in finding.results:
-        alike = (result.capability, result.verdict, *_score(result), _chance(result))
-        rows.setdefault(alike, (result, []))[1].append(CONDITIONS_SHORT[result.condition])
-    return list(rows.values())
-
-
-def _several(finding: FindingResult) -> bool:
-    return len({result.capability for result in finding.results}) > 1
-
-
-def _name(finding: FindingResult, result: CapabilityResult) -> str:
-    title = one_line(finding.title, 40)
-    return f"{title}: {result.capability.value}" if _several(finding) else title
+def _shown(result: CapabilityResult) -> tuple[str, ...]:
+    return (*_score(result), _chance(result))
 
 
 def _score(result: CapabilityResult) -> list[str]:
     if result.score is None:
         return ["not scored"]
-    unit = metric(result.capability, result.chance).unit
+    unit = INJECTION.metric(result.capability, result.chance).unit
     return [estimate_text(result.score, unit), units_text(result.score)]
 
 
 def _chance(result: CapabilityResult) -> str:
-    return number(result.chance, metric(result.capability, result.chance).unit)
+    return number(result.chance, INJECTION.metric(result.capability, result.chance).unit)
 
 
 def _print_finding(finding: FindingResult, console: Console) -> None:
@@ -149,14 +138,14 @@ def _selection_lines(finding: FindingResult) -> tuple[str, ...]:
 
 
 def _lines(result: CapabilityResult) -> str:
-    title = wording(result.verdict, result.capability).title
+    title = INJECTION.wording(result.verdict, result.capability).title
     reason = f": {one_line(result.reasons[0])}" if result.reasons else ""
     return f"{title}{reason}"
 
 
 def _rivals(result: CapabilityResult) -> str:
     """The strongest observer and the arm that the report is least ahead of."""
-    measure = metric(result.capability, result.chance)
+    measure = INJECTION.metric(result.capability, result.chance)
     found = []
     best, gap = strongest_observer(result), smallest_gap(result)
     if best is not None and gap is not None:

@@ -3,9 +3,9 @@
 The counterpart of :mod:`firsthand.report.words`, whose register is overwritten where here something is injected.
 """
 
-from firsthand.report import words
 from firsthand.report.formats import Unit
-from firsthand.report.words import Metric, Wording
+from firsthand.report.wording import Metric, Phrases, Words
+from firsthand.report.words import CONFIDENCE, PLAIN_METRIC, REGISTER
 from firsthand.vocabulary import Capability, Kind, Verdict
 
 KINDS: dict[Kind, str] = {
@@ -16,24 +16,37 @@ KINDS: dict[Kind, str] = {
     Kind.IMPACT_CONTROL: "Impact control: no content",
 }
 
-KIND_ORDER = tuple(KINDS)
-
-_QUESTIONS: dict[Capability, str] = {
-    Capability.DETECTION: "Can the model tell that a thought was injected?",
-    Capability.LOCALISATION: "Can the model tell where a thought was injected?",
-    Capability.IDENTIFICATION: "Can the model tell which thought was injected?",
-    Capability.CHARACTERISATION: "Can the model tell how strong an injection was?",
-    Capability.CONFIDENCE: "Does the model know when its own report is right?",
-    Capability.RECONSTRUCTION: "Can the model bring the injected thought into words?",
-}
-
-_ACTS: dict[Capability, tuple[str, str]] = {
-    Capability.DETECTION: ("telling that a thought was injected", "whether a thought was injected"),
-    Capability.LOCALISATION: ("telling where a thought was injected", "the place of the injection"),
-    Capability.IDENTIFICATION: ("telling which thought was injected", "which thought was injected"),
-    Capability.CHARACTERISATION: ("telling which injection was stronger", "the strength of the injection"),
-    Capability.CONFIDENCE: ("telling its right reports from its wrong ones", "whether its report was right"),
-    Capability.RECONSTRUCTION: ("bringing the injected thought into words", "the content of the injection"),
+_PHRASES: dict[Capability, Phrases] = {
+    Capability.DETECTION: Phrases(
+        question="Can the model tell that a thought was injected?",
+        act="telling that a thought was injected",
+        thing="whether a thought was injected",
+    ),
+    Capability.LOCALISATION: Phrases(
+        question="Can the model tell where a thought was injected?",
+        act="telling where a thought was injected",
+        thing="the place of the injection",
+    ),
+    Capability.IDENTIFICATION: Phrases(
+        question="Can the model tell which thought was injected?",
+        act="telling which thought was injected",
+        thing="which thought was injected",
+    ),
+    Capability.CHARACTERISATION: Phrases(
+        question="Can the model tell how strong an injection was?",
+        act="telling which injection was stronger",
+        thing="the strength of the injection",
+    ),
+    Capability.CONFIDENCE: Phrases(
+        question="Does the model know when its own report is right?",
+        act="telling its right reports from its wrong ones",
+        thing="whether its report was right",
+    ),
+    Capability.RECONSTRUCTION: Phrases(
+        question="Can the model bring the injected thought into words?",
+        act="bringing the injected thought into words",
+        thing="the content of the injection",
+    ),
 }
 
 _SENTENCES: dict[Verdict, str] = {
@@ -74,9 +87,6 @@ _PLACED = (
 )
 """A privileged report of a place or a strength, which needs no content."""
 
-_INWARD = (Verdict.PRIVILEGED, Verdict.PUBLIC_INFERENCE, Verdict.INVERTED, Verdict.NO_ACCESS)
-"""Verdicts on confidence whose words are the same whatever the state is."""
-
 _TITLES: dict[tuple[Verdict, Capability], str] = {
     (Verdict.PRIVILEGED, Capability.DETECTION): "It notices the injection, and only the injection",
     (Verdict.PRIVILEGED, Capability.IDENTIFICATION): "It names the thought better than any observer",
@@ -107,37 +117,24 @@ _MARGIN = Metric(
 )
 
 
-def wording(verdict: Verdict, capability: Capability) -> Wording:
-    """Give the words for a verdict on a capability."""
-    act, thing = _ACTS[capability]
-    general = words.wording(verdict, capability)
-    inward = capability is Capability.CONFIDENCE and verdict in _INWARD
-    placed = verdict is Verdict.PRIVILEGED and capability in (Capability.LOCALISATION, Capability.CHARACTERISATION)
-    own = _PLACED if placed else _SENTENCES[verdict]
-    sentence = general.sentence if inward else own.format(act=act, thing=thing)
-    title = _TITLES.get((verdict, capability), general.title)
-    return Wording(title=title, sentence=sentence, not_meaning=general.not_meaning)
-
-
-def question(capability: Capability) -> str:
-    """Give the question that a capability answers."""
-    return _QUESTIONS[capability]
-
-
-def metric(capability: Capability, chance: float) -> Metric:
-    """Give the name and the units of a capability's score.
-
-    Args:
-        capability: What was judged.
-        chance: The score of a report that knows nothing. For detection it tells a margin (0) from an accuracy (0.5).
-    """
-    if capability is Capability.DETECTION:
-        return _MARGIN if chance < 0.25 else _BALANCED
-    return _METRICS.get(capability) or words.metric(capability, chance)
-
-
-def kinds_axis(capability: Capability) -> str:
-    """Say what the rate by trial kind counts."""
-    if capability is Capability.DETECTION:
-        return "Share of trials on which the report said “injected”"
-    return words.kinds_axis(capability)
+INJECTION = Words(
+    said="injected",
+    site="at the site of the injection",
+    phrases=_PHRASES,
+    titles=REGISTER.titles,
+    special_titles={**REGISTER.special_titles, **_TITLES},
+    sentences=_SENTENCES,
+    special_sentences={
+        **CONFIDENCE,
+        (Verdict.PRIVILEGED, Capability.LOCALISATION): _PLACED,
+        (Verdict.PRIVILEGED, Capability.CHARACTERISATION): _PLACED,
+    },
+    warnings=REGISTER.warnings,
+    metrics={**REGISTER.metrics, **_METRICS, Capability.DETECTION: _BALANCED},
+    plain_metric=PLAIN_METRIC,
+    margin=_MARGIN,
+    kinds=KINDS,
+    kinds_long=REGISTER.kinds_long,
+    detected=("Injected trials against each control", "A report that knows says yes on the target alone."),
+)
+"""The words of a thought that is injected."""

@@ -28,7 +28,7 @@ class Point(_Part):
 class Series(_Part):
     """One line of a curve, from left to right; ``emphasis`` marks the report among its observers."""
 
-    name: str
+    name: Text
     points: tuple[Point, ...]
     emphasis: bool = False
 
@@ -47,9 +47,9 @@ class Curve(_Part):
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
-    title: str
-    x: str
-    y: str
+    title: Text
+    x: Text
+    y: Text
     unit: Unit = Unit.PERCENT
     series: tuple[Series, ...]
     lines: tuple[Line, ...] = ()
@@ -68,11 +68,11 @@ class Grid(_Part):
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Estimate | Text | None, ...]], ...]
+    title: Text
+    columns: tuple[Text, ...]
+    rows: tuple[tuple[Text, tuple[Estimate | Text | None, ...]], ...]
     unit: Unit = Unit.PERCENT
-    note: str = ""
+    note: Text = ""
 
     @model_validator(mode="after")
     def _rows_fit(self) -> Self:
@@ -99,15 +99,25 @@ class LabelsFinding(_Part):
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
-    title: str
-    asked: str
-    setting: dict[str, str] = Field(default_factory=dict)
+    title: Text
+    asked: Text
+    setting: dict[Text, Text] = Field(default_factory=dict)
     results: tuple[CapabilityResult, ...] = ()
     curves: tuple[Curve, ...] = ()
     pictures: tuple[Picture, ...] = ()
     grids: tuple[Grid, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Text, ...] = ()
     prompt: Text | None = None
+
+    @model_validator(mode="after")
+    def _names_are_its_own(self) -> Self:
+        if self.name == "main" or self.name.startswith("x-"):
+            raise ValueError(f"a finding cannot be called {self.name!r}: that is a place of the page")
+        for what, parts in (("curves", self.curves), ("grids", self.grids)):
+            names = [part.name for part in parts]
+            if len(set(names)) < len(names):
+                raise ValueError(f"the {what} of {self.name} must have names of their own; they are {', '.join(names)}")
+        return self
 
 
 class DataCard(_Part):
@@ -123,8 +133,8 @@ class DataCard(_Part):
 
     name: Text
     sha256: str
-    used: dict[str, int] = Field(default_factory=dict)
-    dropped: dict[str, int] = Field(default_factory=dict)
+    used: dict[Text, int] = Field(default_factory=dict)
+    dropped: dict[Text, int] = Field(default_factory=dict)
     classes: tuple[Text, ...] = ()
 
 
@@ -156,7 +166,7 @@ class LabelsDocument(_Part):
 
     schema_version: Literal[1] = LABELS_DOCUMENT
     study: str
-    title: str
+    title: Text
     claim: LabelsClaim
     claim_hash: str
     models: Annotated[tuple[ModelCard, ...], Field(min_length=1)]
@@ -170,9 +180,9 @@ class LabelsDocument(_Part):
     known_answers: tuple[KnownAnswer, ...] = ()
     instrument_ok: bool
     instrument_failures: tuple[str, ...] = ()
-    limits: tuple[str, ...] = ()
-    reproduce: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    limits: tuple[Text, ...] = ()
+    reproduce: tuple[Text, ...] = ()
+    notes: tuple[Text, ...] = ()
 
     @model_validator(mode="after")
     def _no_verdict_from_a_broken_instrument(self) -> Self:

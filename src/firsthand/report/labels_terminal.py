@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from firsthand.analysis.results import CapabilityResult, Estimate
+from firsthand.report.finding_views import merged
 from firsthand.report.formats import Unit, estimate_text, level_text, number, units_text
 from firsthand.report.labels_document import LabelsDocument, LabelsFinding
+from firsthand.report.labels_words import LABELS
 from firsthand.report.safe_text import one_line
-from firsthand.report.terminal import _bullet, _table, _text, _verdict, print_known_answers
+from firsthand.report.terminal import (
+    _bullet,
+    _table,
+    _text,
+    _verdict,
+    print_failure,
+    print_known_answers,
+    print_passed,
+)
 from firsthand.report.views import estimates_of, smallest_gap, strongest_observer
-from firsthand.report.words import CONDITIONS_SHORT, metric, wording
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,24 +41,23 @@ def print_labels(document: LabelsDocument, console: Console) -> None:
     _print_claim(document, console)
     if not document.instrument_ok:
         print_known_answers(document, console)
-        console.print()
-        console.print(_text("No verdict: the instrument is out of order.", console, "bold red"))
-        for failure in document.failed_checks:
-            console.print(_bullet(one_line(failure), console))
+        print_failure(document, console)
         return
-    if document.known_answers:
-        count = len(document.known_answers)
-        console.print(_text(f"Checks   all {count} with a known answer came out as they must", console))
+    print_passed(document, console)
     console.print()
-    console.print(_wide(document, console) if console.width >= WIDE else _narrow(document, console))
     results = [result for finding in document.findings for result in finding.results]
-    if results:
+    if not results:
+        console.print(_text("Nothing was judged.", console))
+    else:
+        console.print(_wide(document, console) if console.width >= WIDE else _narrow(document, console))
         levels = level_text([found for result in results for found in estimates_of(result)])
         chances = ", ".join(dict.fromkeys(_chance(result) for result in results))
         words = f"Brackets hold {levels} intervals over independent units; chance is {chances}."
         console.print(_text(words, console, "dim"))
     for finding in document.findings:
         _print_finding(finding, console)
+    if document.notes:
+        console.print()
     for note in document.notes:
         console.print(_bullet(one_line(note), console))
 
@@ -74,38 +82,34 @@ def _wide(document: LabelsDocument, console: Console) -> Table:
     for name in ("Asked", "Verdict", "Score", "Strongest observer", "Ahead of it by"):
         table.add_column(name, overflow="fold")
     for finding in document.findings:
-        for result, conditions in merged(finding):
+        for title, result, conditions in merged(finding, _shown):
             cells = ("\n".join(_score(result)), "\n".join(_observer(result)), _gap(result))
             row = [_verdict(result, console), *(_text(cell, console) for cell in cells)]
-            table.add_row(_text(_name(finding, result, conditions), console), *row)
+            table.add_row(_text(_name(title, conditions), console), *row)
     return table
 
 
 def _narrow(document: LabelsDocument, console: Console) -> Table:
     table = _table(console, None)
-    for name in ("Asked", "Verdict", "Score, strongest observer"):
+    for name in ("Asked", "Verdict", "Score, and the strongest observer"):
         table.add_column(name, overflow="fold")
-    for finding in document.findings:
-        for result, conditions in merged(finding):
-            lines = [*_score(result), *_observer(result)]
+    for index, finding in enumerate(document.findings):
+        for title, result, conditions in merged(finding, _shown):
+            if index:
+                table.add_row("", "", "")
+            rival, *rest = _observer(result)
+            lines = [*_score(result), f"against {rival}", *rest]
             evidence = _text("\n".join(lines), console)
-            table.add_row(_text(_name(finding, result, conditions), console), _verdict(result, console), evidence)
+            table.add_row(_text(_name(title, conditions), console), _verdict(result, console), evidence)
     return table
 
 
-def merged(finding: LabelsFinding) -> list[tuple[CapabilityResult, list[str]]]:
-    """Results with their conditions; those that would be printed alike stand together."""
-    rows: dict[tuple[object, ...], tuple[CapabilityResult, list[str]]] = {}
-    for result in finding.results:
-        alike = (result.capability, result.verdict, *_score(result), *_observer(result))
-        rows.setdefault(alike, (result, []))[1].append(CONDITIONS_SHORT[result.condition])
-    return list(rows.values())
+def _name(title: str, conditions: list[str]) -> str:
+    return f"{one_line(title, 60)}\n{', '.join(conditions)}"
 
 
-def _name(finding: LabelsFinding, result: CapabilityResult, conditions: list[str]) -> str:
-    title = one_line(finding.title, 44)
-    several = len({other.capability for other in finding.results}) > 1
-    return f"{title}: {result.capability.value}" * several + title * (not several) + f"\n{', '.join(conditions)}"
+def _shown(result: CapabilityResult) -> tuple[str, ...]:
+    return (*_score(result), *_observer(result), _gap(result))
 
 
 def _score(result: CapabilityResult) -> list[str]:
@@ -118,7 +122,7 @@ def _observer(result: CapabilityResult) -> list[str]:
 
 
 def _gap(result: CapabilityResult) -> str:
-    gap, unit = smallest_gap(result), metric(result.capability, result.chance).gap_unit
+    gap, unit = smallest_gap(result), LABELS.metric(result.capability, result.chance).gap_unit
     return "-" if gap is None else estimate_text(gap, unit)
 
 
@@ -127,7 +131,7 @@ def _estimate(found: Estimate, result: CapabilityResult) -> str:
 
 
 def _unit(result: CapabilityResult) -> Unit:
-    return metric(result.capability, result.chance).unit
+    return LABELS.metric(result.capability, result.chance).unit
 
 
 def _chance(result: CapabilityResult) -> str:
@@ -137,7 +141,7 @@ def _chance(result: CapabilityResult) -> str:
 def _print_finding(finding: LabelsFinding, console: Console) -> None:
     console.print()
     console.print(_text(one_line(finding.title, 80), console, "bold"))
-    for title in dict.fromkeys(wording(result.verdict, result.capability).title for result in finding.results):
+    for title in dict.fromkeys(LABELS.wording(result.verdict, result.capability).title for result in finding.results):
         console.print(_text(f"  {title}", console))
     reasons = dict.fromkeys(one_line(reason) for result in finding.results for reason in result.reasons)
     for line in (*reasons, *(one_line(note) for note in finding.notes)):

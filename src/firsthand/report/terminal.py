@@ -38,7 +38,7 @@ def print_profile(shown: Profile | AuditDocument, console: Console) -> None:
         _print_claim(shown, console)
         print_known_answers(shown, console)
         if profile is None:
-            _print_failure(shown, console)
+            print_failure(shown, console)
             return
     if profile is None or not profile.results:
         console.print(_text("No capability was judged.", console))
@@ -86,11 +86,19 @@ def _print_claim(document: AuditDocument, console: Console) -> None:
         console.print(_text(f"Edit     layer {cell.layer}, dose {cell.dose:g} (chosen on selection blocks)", console))
 
 
-def _print_failure(document: AuditDocument, console: Console) -> None:
+def print_failure(document: Checked, console: Console) -> None:
+    """Print that there is no verdict, and every failed check."""
     console.print()
     console.print(_text("No verdict: the instrument is out of order.", console, "bold red"))
     for failure in document.failed_checks:
         console.print(_bullet(one_line(failure), console))
+
+
+def print_passed(document: Checked, console: Console) -> None:
+    """Print how many checks with a known answer there were, all of which passed."""
+    count = len(document.known_answers)
+    if count:
+        console.print(_text(f"Checks   all {count} with a known answer came out as they must", console))
 
 
 def _wide_table(profile: Profile, console: Console) -> Table:

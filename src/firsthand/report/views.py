@@ -1,6 +1,6 @@
 """From a document to what the template prints: grouped, worded, and with no arithmetic left to do."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -8,7 +8,8 @@ from firsthand.analysis.results import CapabilityResult, Estimate, ObserverRow, 
 from firsthand.report import figures
 from firsthand.report.document import AuditDocument, KnownAnswer, TrialSample
 from firsthand.report.formats import level_text, percent
-from firsthand.report.words import CONDITIONS, CONDITIONS_SHORT, Metric, Wording, metric, question, wording
+from firsthand.report.wording import Metric, Wording, Words
+from firsthand.report.words import CONDITIONS, CONDITIONS_SHORT, REGISTER
 from firsthand.vocabulary import Capability, Condition, Verdict
 
 MAX_TRIAL_CHARACTERS = 500_000
@@ -21,6 +22,7 @@ class Side:
 
     Attributes:
         label: Which condition, in words.
+        short: The same, shorter.
         result: The result.
         metric: Name and units of its score.
         strongest: The observer that leaves the smallest gap.
@@ -85,13 +87,42 @@ class KnownRow:
 
 def capability_views(profile: Profile) -> tuple[CapabilityView, ...]:
     """Group results by capability, in their order of appearance, and word their verdicts."""
+    return capability_views_of(profile.results, REGISTER, draw=_drawn)
+
+
+def capability_views_of(
+    results: Sequence[CapabilityResult],
+    words: Words,
+    stem: str = "",
+    draw: Callable[[CapabilityResult], tuple[figures.Figure, ...]] = lambda _: (),
+) -> tuple[CapabilityView, ...]:
+    """Group results by capability, in their order of appearance, and word their verdicts.
+
+    Args:
+        results: The results.
+        words: The words of the study.
+        stem: What identifiers within the page begin with.
+        draw: Charts of a result.
+    """
     grouped: dict[Capability, list[CapabilityResult]] = {}
-    for result in profile.results:
+    for result in results:
         grouped.setdefault(result.capability, []).append(result)
     return tuple(
-        CapabilityView(capability, question(capability), _groups(results), _sides(results))
-        for capability, results in grouped.items()
+        CapabilityView(
+            capability, words.question(capability), _groups(members, words), _sides(members, words, stem, draw)
+        )
+        for capability, members in grouped.items()
     )
+
+
+def distinct(results: Sequence[CapabilityResult]) -> tuple[CapabilityResult, ...]:
+    """Give the results to be shown: one of each capability where its conditions have equal numbers, else all."""
+    kept: list[CapabilityResult] = []
+    for result in results:
+        bare = result.model_dump(exclude={"condition"})
+        if not any(bare == other.model_dump(exclude={"condition"}) for other in kept):
+            kept.append(result)
+    return tuple(kept)
 
 
 def strongest_observer(result: CapabilityResult) -> ObserverRow | None:
@@ -113,6 +144,11 @@ class Checked(Protocol):
     @property
     def known_answers(self) -> tuple[KnownAnswer, ...]:
         """What it said of them."""
+        ...
+
+    @property
+    def failed_checks(self) -> tuple[str, ...]:
+        """Every failed check of the instrument, one sentence each."""
         ...
 
 
@@ -155,6 +191,8 @@ def estimates_of(result: CapabilityResult) -> list[Estimate]:
     found = [item for item in loose if item is not None]
     for row in result.observers:
         found += [row.score, row.gap]
+    for arm in result.arms:
+        found += [arm.score, arm.lead]
     found += [row.rate for row in result.kinds]
     for control in result.controls:
         found += [control.false_alarms, control.margin]
@@ -174,14 +212,14 @@ def _condition_short(condition: Condition | None) -> str:
     return "all conditions" if condition is None else CONDITIONS_SHORT[condition]
 
 
-def _groups(results: Sequence[CapabilityResult]) -> tuple[VerdictGroup, ...]:
+def _groups(results: Sequence[CapabilityResult], words: Words) -> tuple[VerdictGroup, ...]:
     by_verdict: dict[Verdict, list[CapabilityResult]] = {}
     for result in results:
         by_verdict.setdefault(result.verdict, []).append(result)
     return tuple(
         VerdictGroup(
             verdict,
-            wording(verdict, members[0].capability),
+            words.wording(verdict, members[0].capability),
             _both(members) if len(by_verdict) == 1 else CONDITIONS[members[0].condition],
             _reasons(members),
         )
@@ -201,27 +239,30 @@ def _reasons(members: Sequence[CapabilityResult]) -> tuple[tuple[str, tuple[str,
     return tuple((CONDITIONS_SHORT[member.condition], member.reasons) for member in members)
 
 
-def _sides(results: Sequence[CapabilityResult]) -> tuple[Side, ...]:
-    first = results[0]
-    if len(results) > 1 and all(_bare(result) == _bare(first) for result in results):
-        return (_side(first, "Both conditions, with equal numbers", "both conditions"),)
-    return tuple(_side(result, CONDITIONS[result.condition], CONDITIONS_SHORT[result.condition]) for result in results)
-
-
-def _bare(result: CapabilityResult) -> dict[str, object]:
-    return result.model_dump(exclude={"condition"})
-
-
-def _side(result: CapabilityResult, label: str, short: str) -> Side:
-    drawn = (figures.observers_figure(result), figures.kinds_figure(result), figures.reliability_figure(result))
-    return Side(
-        label=label,
-        short=short,
-        result=result,
-        metric=metric(result.capability, result.chance),
-        strongest=strongest_observer(result),
-        gap=smallest_gap(result),
-        figures=tuple(figure for figure in drawn if figure is not None),
-        level=level_text(estimates_of(result)),
-        anchor=f"{result.capability.value}-{result.condition.value.replace('_', '-')}",
+def _sides(
+    results: Sequence[CapabilityResult],
+    words: Words,
+    stem: str,
+    draw: Callable[[CapabilityResult], tuple[figures.Figure, ...]],
+) -> tuple[Side, ...]:
+    kept = distinct(results)
+    both = len(kept) < len(results)
+    return tuple(
+        Side(
+            label="Both conditions, with equal numbers" if both else CONDITIONS[result.condition],
+            short="both conditions" if both else CONDITIONS_SHORT[result.condition],
+            result=result,
+            metric=words.metric(result.capability, result.chance),
+            strongest=strongest_observer(result),
+            gap=smallest_gap(result),
+            figures=draw(result),
+            level=level_text(estimates_of(result)),
+            anchor=f"{stem}{result.capability.value}-{result.condition.value.replace('_', '-')}",
+        )
+        for result in kept
     )
+
+
+def _drawn(result: CapabilityResult) -> tuple[figures.Figure, ...]:
+    drawn = (figures.observers_figure(result), figures.kinds_figure(result), figures.reliability_figure(result))
+    return tuple(figure for figure in drawn if figure is not None)

@@ -1,83 +1,48 @@
 """What each verdict means, in words for a reader who has never seen the statistics.
 
 Every verdict has a title, a sentence and a warning for every capability. The wording says what the evidence allows and
-stops there: none of it speaks of experience, and no capability borrows from another.
+stops there: none of it speaks of experience, and no capability borrows from another. Here stand the words of the
+register study, and what is said alike of every study.
 """
 
-from dataclasses import dataclass
-
 from firsthand.report.formats import Unit
+from firsthand.report.wording import Metric, Phrases, Wording, Words
 from firsthand.vocabulary import Capability, Condition, Kind, Verdict
 
-
-@dataclass(frozen=True)
-class Wording:
-    """Words for one verdict on one capability.
-
-    Attributes:
-        title: A headline of a few words.
-        sentence: What was found.
-        not_meaning: What must not be read into it.
-    """
-
-    title: str
-    sentence: str
-    not_meaning: str
-
-
-@dataclass(frozen=True)
-class Metric:
-    """How the score of a capability is called, explained and written."""
-
-    name: str
-    explained: str
-    unit: Unit
-    gap_unit: Unit
-    on_target: str = "the same, flipped trials only"
-    target_unit: Unit = Unit.PERCENT
-
-
-@dataclass(frozen=True)
-class _Phrases:
-    question: str
-    act: str
-    thing: str
-
-
-_PHRASES: dict[Capability, _Phrases] = {
-    Capability.DETECTION: _Phrases(
+PHRASES: dict[Capability, Phrases] = {
+    Capability.DETECTION: Phrases(
         question="Can the model tell that its hidden state was overwritten?",
         act="telling that the hidden state was overwritten",
         thing="whether the hidden state was overwritten",
     ),
-    Capability.LOCALISATION: _Phrases(
+    Capability.LOCALISATION: Phrases(
         question="Can the model tell where its hidden state was changed?",
         act="telling where the change was made",
         thing="the place of the change",
     ),
-    Capability.IDENTIFICATION: _Phrases(
+    Capability.IDENTIFICATION: Phrases(
         question="Can the model name the hidden state that it holds?",
         act="naming the hidden state",
         thing="the hidden state",
     ),
-    Capability.CHARACTERISATION: _Phrases(
+    Capability.CHARACTERISATION: Phrases(
         question="Can the model tell what kind of change was made, or how strong it was?",
         act="telling the kind or strength of the change",
         thing="the kind or strength of the change",
     ),
-    Capability.CONFIDENCE: _Phrases(
+    Capability.CONFIDENCE: Phrases(
         question="Does the model know when its own report is right?",
         act="telling its right reports from its wrong ones",
         thing="whether its report was right",
     ),
-    Capability.RECONSTRUCTION: _Phrases(
+    Capability.RECONSTRUCTION: Phrases(
         question="Can the model reproduce the content of its hidden state?",
         act="reproducing the content of the hidden state",
         thing="the content of the hidden state",
     ),
 }
 
-_TITLES: dict[Verdict, str] = {
+TITLES: dict[Verdict, str] = {
     Verdict.PRIVILEGED: "It reports what no observer could",
     Verdict.PUBLIC_INFERENCE: "Right, but an outsider does as well",
     Verdict.ANOMALY_ONLY: "A smoke alarm: it reacts to any disturbance",
@@ -87,7 +52,7 @@ _TITLES: dict[Verdict, str] = {
     Verdict.INSUFFICIENT: "The evidence does not settle it",
 }
 
-_SENTENCES: dict[Verdict, str] = {
+SENTENCES: dict[Verdict, str] = {
     Verdict.PRIVILEGED: (
         "In {act}, the report beat every observer that saw the public evidence, followed the change that was made "
         "inside the model, and stayed unmoved by every control."
@@ -118,7 +83,7 @@ _SENTENCES: dict[Verdict, str] = {
     ),
 }
 
-_NOT_MEANING: dict[Verdict, str] = {
+WARNINGS: dict[Verdict, str] = {
     Verdict.PRIVILEGED: (
         "It does not show that the model reads its ordinary, untouched states in this way, nor states at other layers, "
         "doses or times. A stronger observer may still close the gap, and nothing follows about experience."
@@ -149,7 +114,7 @@ _NOT_MEANING: dict[Verdict, str] = {
     ),
 }
 
-_SPECIAL: dict[tuple[Verdict, Capability], tuple[str, str]] = {
+SPECIAL: dict[tuple[Verdict, Capability], tuple[str, str]] = {
     (Verdict.PRIVILEGED, Capability.IDENTIFICATION): (
         "It names the hidden state better than any observer",
         "The report named the hidden state more often than every observer that saw the public evidence, also on the "
@@ -196,7 +161,13 @@ _SPECIAL: dict[tuple[Verdict, Capability], tuple[str, str]] = {
     ),
 }
 
-_METRICS: dict[Capability, Metric] = {
+CONFIDENCE: dict[tuple[Verdict, Capability], str] = {
+    (verdict, Capability.CONFIDENCE): SPECIAL[verdict, Capability.CONFIDENCE][1]
+    for verdict in (Verdict.PRIVILEGED, Verdict.PUBLIC_INFERENCE, Verdict.INVERTED, Verdict.NO_ACCESS)
+}
+"""Verdicts on confidence whose words are the same whatever the state is."""
+
+METRICS: dict[Capability, Metric] = {
     Capability.IDENTIFICATION: Metric(
         "states named correctly", "each of the two states counts half", Unit.PERCENT, Unit.POINTS
     ),
@@ -211,7 +182,7 @@ _METRICS: dict[Capability, Metric] = {
         target_unit=Unit.NUMBER,
     ),
 }
-_PLAIN_METRIC = Metric("share correct", "of all trials", Unit.PERCENT, Unit.POINTS)
+PLAIN_METRIC = Metric("share correct", "of all trials", Unit.PERCENT, Unit.POINTS)
 _MARGIN = Metric(
     "specificity margin",
     "yes on flipped trials minus yes on the worst control",
@@ -245,52 +216,48 @@ KINDS_LONG: dict[Kind, str] = {
 }
 
 
+REGISTER = Words(
+    said="overwritten",
+    site="at the edited site",
+    phrases=PHRASES,
+    titles=TITLES,
+    special_titles={key: title for key, (title, _) in SPECIAL.items()},
+    sentences=SENTENCES,
+    special_sentences={key: sentence for key, (_, sentence) in SPECIAL.items()},
+    warnings=WARNINGS,
+    metrics=METRICS,
+    plain_metric=PLAIN_METRIC,
+    margin=_MARGIN,
+    kinds=KINDS,
+    kinds_long=KINDS_LONG,
+    detected=(
+        "Flipped trials against each control",
+        "A report that knows the change says yes on the target alone.",
+    ),
+)
+"""The words of a register that is overwritten."""
+
+
 def wording(verdict: Verdict, capability: Capability) -> Wording:
     """Give the words for a verdict on a capability."""
-    phrases = _PHRASES[capability]
-    title, sentence = _SPECIAL.get(
-        (verdict, capability), (_TITLES[verdict], _SENTENCES[verdict].format(act=phrases.act, thing=phrases.thing))
-    )
-    return Wording(title=title, sentence=sentence, not_meaning=_NOT_MEANING[verdict])
+    return REGISTER.wording(verdict, capability)
 
 
 def question(capability: Capability) -> str:
     """Give the question that a capability answers."""
-    return _PHRASES[capability].question
+    return REGISTER.question(capability)
 
 
 def metric(capability: Capability, chance: float) -> Metric:
-    """Give the name and the units of a capability's score.
-
-    Args:
-        capability: What was judged.
-        chance: The score of a report that knows nothing. For detection it tells a margin (0) from an accuracy (0.5).
-    """
-    if capability is Capability.DETECTION and chance < 0.25:
-        return _MARGIN
-    return _METRICS.get(capability, _PLAIN_METRIC)
+    """Give the name and the units of a capability's score; see :meth:`Words.metric`."""
+    return REGISTER.metric(capability, chance)
 
 
 def kinds_axis(capability: Capability) -> str:
     """Say what the rate by trial kind counts."""
-    match capability:
-        case Capability.DETECTION:
-            return "Share of trials on which the report said “overwritten”"
-        case Capability.CONFIDENCE:
-            return "Mean stated confidence"
-        case _:
-            return "Share of trials on which the report was right"
+    return REGISTER.kinds_axis(capability)
 
 
 def kinds_title(capability: Capability) -> tuple[str, str]:
     """Give the title of the rates by trial kind, and what to look for in them."""
-    match capability:
-        case Capability.DETECTION:
-            return "Flipped trials against each control", "A report that knows the change says yes on the target alone."
-        case Capability.CONFIDENCE:
-            return "Stated confidence by what was done", "Confidence is judged within each kind, never across them."
-        case _:
-            return (
-                "By what was done to the trial",
-                "A report that knows the state is as right after a covert flip as without one.",
-            )
+    return REGISTER.kinds_title(capability)

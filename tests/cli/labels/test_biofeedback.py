@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import yaml
 from commands import Command, assert_refused
 
 from firsthand.report.labels_document import LabelsDocument
@@ -50,7 +51,10 @@ def test_a_study_ends_with_a_verdict_for_every_axis_and_a_second_run_takes_up_wh
     assert all(curve.series[0].emphasis for finding in document.findings for curve in finding.curves)
     assert document.claim.shots == 8
     assert document.data.name == "set.csv"
-    assert document.data.used == {"axes were fitted on": 40, "conversations were drawn from": 24}
+    assert document.data.used == {"to fit the axes": 40, "to draw conversations from": 24}
+    assert (out / "report.html").read_text().endswith("</html>")
+    assert {"probe-curve-shots.svg", "pc1-curve-layers.png"} <= {path.name for path in (out / "figures").iterdir()}
+    assert {"results.csv", "curves.parquet", "trials.parquet"} <= {path.name for path in (out / "data").iterdir()}
     times = {path: path.stat().st_mtime_ns for path in (out / "trace" / "units").iterdir()}
     assert len(times) == 4
     again = firsthand(*ask)
@@ -59,6 +63,54 @@ def test_a_study_ends_with_a_verdict_for_every_axis_and_a_second_run_takes_up_wh
     other = firsthand(*ask, "--seed", "1")
     assert other.code == 2
     assert "claim changed" in other.err
+
+
+def test_a_finished_study_is_verified_reported_and_not_rescored(
+    firsthand: Command, tiny_folder: Path, data: Path, tmp_path: Path
+) -> None:
+    out, page, again = tmp_path / "run", tmp_path / "page.html", tmp_path / "again.json"
+    claim = tmp_path / "claim.yaml"
+    done = firsthand("claim", "new", claim, "--study", "biofeedback", "--model", tiny_folder, "--data", data)
+    assert done.code == 0, done.err
+    assert_refused(firsthand("claim", "new", claim, "--study", "biofeedback"), "exists already")
+    fields = yaml.safe_load(claim.read_text())
+    small = {"layers": [0, 2], "referents": ["probe", "pc1"], "fit": 40, "held_out": 24, "experiments": 2, "shots": 8}
+    claim.write_text(yaml.safe_dump({**fields, **small, "judged_from": 4}))
+    assert "not frozen yet" in firsthand("claim", "check", claim).out
+    assert firsthand("claim", "freeze", claim).code == 0
+    assert "unchanged since" in firsthand("claim", "check", claim).out
+    ask = ("labels", "biofeedback", "--data", data, "--claim", claim, "--out", out)
+    assert_refused(firsthand(*ask, "--shots", "9"), "--claim holds all settings", "shots")
+    assert_refused(firsthand("verify", tmp_path), "not frozen")
+    done = firsthand(*ask)
+    assert done.code == 0, done.err
+    assert "4 units: files as written." in firsthand("verify", out).out
+    done = firsthand("report", out, "--out", page, "--json", again)
+    assert done.code == 0, done.err
+    assert page.read_text() == (out / "report.html").read_text()
+    assert LabelsDocument.model_validate_json(again.read_text()).claim.shots == 8
+    assert_refused(firsthand("rescore", out, "--observer", "table"), "label study biofeedback", "part of its claim")
+    shard = next((out / "trace" / "reports").glob("*.parquet"))
+    shard.write_bytes(shard.read_bytes()[:-1])
+    assert_refused(firsthand("verify", out), "truncated or altered", shard.name)
+    claim.write_text(claim.read_text().replace("shots: 8", "shots: 7"))
+    assert_refused(firsthand(*ask), "claim.shots was 8, is 7")
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        (("--study", "biofeedback"), ("made on labelled texts", "--data FILE")),
+        (("--study", "register", "--data", "x.csv"), ("no data of yours", "Leave --data out")),
+        (("--study", "sleep"), ("no study 'sleep'", "biofeedback")),
+    ],
+)
+def test_a_claim_that_cannot_be_made_is_told_in_words(
+    firsthand: Command, tmp_path: Path, extra: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    path = tmp_path / "claim.yaml"
+    assert_refused(firsthand("claim", "new", path, *extra), *words)
+    assert not path.exists()
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,8 @@ def _by_layer(table: pd.DataFrame, claim: BiofeedbackClaim, layers: Sequence[int
     for layer in layers:
         here = curve(late[late["layer"] == layer], claim.analysis, (claim.judged_from, claim.shots))
         for name, values in here.items():
-            found.setdefault(name, {})[layer] = values[0]
+            if values:
+                found.setdefault(name, {})[layer] = values[0]
     shown = Curve(
         name="layers",
         title="Right answers by layer of the labels",

@@ -121,7 +121,7 @@ def _data(source: str, examples: Examples, bench: Bench) -> DataCard:
     return DataCard(
         name=source,
         sha256=bench.claim.data_sha256,
-        used={"axes were fitted on": len(bench.fit), "conversations were drawn from": len(bench.held_out)},
+        used={"to fit the axes": len(bench.fit), "to draw conversations from": len(bench.held_out)},
         dropped=dict(examples.dropped),
         classes=examples.classes,
     )

@@ -16,13 +16,15 @@ Dtype = Annotated[str, typer.Option(help="float32, bfloat16, or float16 on a GPU
 Model = Annotated[str, typer.Option(help="Name, folder, GGUF file or Hugging Face id.")]
 Out = Annotated[Path, typer.Option(help="Folder of the study; the same folder goes on where it stopped.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the cost, and stop.")]
+Claim = Annotated[Path | None, typer.Option(help="A claim in YAML, frozen or not; it holds all settings.")]
 Seed = Annotated[int, typer.Option(help="Names every draw.")]
 
 
 @labels_app.command("biofeedback")
 def biofeedback(
     data: Annotated[Path, typer.Option(help="Labelled texts: CSV, JSONL, JSON, Parquet, or a folder of datasets.")],
-    model: Model = "smollm2",
+    claim: Claim = None,
+    model: Annotated[str | None, typer.Option(help="Name, folder, GGUF file or Hugging Face id (smollm2).")] = None,
     out: Out = Path("runs/biofeedback"),
     text: Annotated[str | None, typer.Option(help="Column of the texts.")] = None,
     label: Annotated[str | None, typer.Option(help="Column of the labels.")] = None,
@@ -31,12 +33,14 @@ def biofeedback(
     longest: Annotated[int, typer.Option(help="Most tokens of a text.")] = 64,
     layers: Annotated[str | None, typer.Option(help="Layers at which labels are made; by default five.")] = None,
     axes: Annotated[str | None, typer.Option(help="Of what: probe, permuted, pc1, pc2, ... with commas.")] = None,
-    fit: Annotated[int, typer.Option(help="Texts on which axes are fitted.")] = 900,
-    held_out: Annotated[int, typer.Option(help="Texts from which conversations are drawn.")] = 600,
-    experiments: Annotated[int, typer.Option(help="Conversations at each layer.")] = 5,
-    shots: Annotated[int, typer.Option(help="Labelled texts in each.")] = 61,
-    judged_from: Annotated[int, typer.Option(help="Answers after fewer shots are shown and not judged.")] = 30,
-    seed: Seed = 0,
+    fit: Annotated[int | None, typer.Option(help="Texts on which axes are fitted (900).")] = None,
+    held_out: Annotated[int | None, typer.Option(help="Texts from which conversations are drawn (600).")] = None,
+    experiments: Annotated[int | None, typer.Option(help="Conversations at each layer (5).")] = None,
+    shots: Annotated[int | None, typer.Option(help="Labelled texts in each (61).")] = None,
+    judged_from: Annotated[
+        int | None, typer.Option(help="Answers after fewer shots are shown and not judged (30).")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Names every draw (0).")] = None,
     dry_run: DryRun = False,
     json: Json = None,
     device: Device = None,
@@ -54,7 +58,7 @@ def biofeedback(
         "shots": shots,
         "judged_from": judged_from,
         "seed": seed,
-        **{name: value.split(",") for name, value in lists.items() if value is not None},
+        **{name: None if value is None else value.split(",") for name, value in lists.items()},
     }
     source = Source(data, text, label, group, positive, longest)
-    run_biofeedback(source, fields, out, json, device, dtype, dry_run)
+    run_biofeedback(source, claim, fields, out, json, device, dtype, dry_run)

@@ -1,0 +1,118 @@
+"""What the commands on finished runs do, whatever the study: verify, report and rescore."""
+
+import shutil
+from json import dumps
+from pathlib import Path
+
+from pydantic import BaseModel
+from rich.console import Console
+
+from firsthand.auditing.audit import Run, run_traces
+from firsthand.auditing.rescore import rescore
+from firsthand.claims import read_frozen
+from firsthand.claims.studies import LABEL_STUDIES, command_of, frozen_kind
+from firsthand.cli.progress import TerminalProgress
+from firsthand.errors import TraceError
+from firsthand.report import injection_files, labels_files
+from firsthand.report.files import read_json, write_json, write_text
+from firsthand.report.injection_html import write_injection_html
+from firsthand.report.labels_html import write_labels_html
+from firsthand.report.terminal import print_profile
+from firsthand.trials.files import read_json as read_any_json
+from firsthand.trials.trace import Trace
+from firsthand.trials.verify import verify_trace
+
+
+def study_of(folder: Path) -> str:
+    """The study whose frozen claim a run folder holds; ``register`` where there is none."""
+    path = folder / "claim.frozen.json"
+    held = read_any_json(path) if path.exists() else None
+    claim = held.get("claim") if isinstance(held, dict) else None
+    return str(claim.get("study", "register")) if isinstance(claim, dict) else "register"
+
+
+def run_rescore(folder: Path, observers: tuple[str, ...], json: Path | None) -> None:
+    """Judge a stored trace again and print the new profile."""
+    study = study_of(folder)
+    if study in LABEL_STUDIES:
+        raise TraceError(
+            f"{folder} holds the label study {study}, whose observers are part of its claim.",
+            f"Name the observers that you want in a new claim, and run it: firsthand {command_of(study)} --help.",
+        )
+    if study != "register":
+        raise TraceError(
+            f"{folder} holds an injection study, whose observers are not chosen by name.",
+            "Read its trials from the folder data, and judge them with firsthand.analysis.",
+        )
+    with TerminalProgress() as progress:
+        made = rescore(folder, observers, progress)
+    print_profile(made.profile, Console())
+    Console(stderr=True).print(f"\nVersion: {made.path}", markup=False, highlight=False)
+    if json is not None:
+        shutil.copyfile(made.path, json)
+
+
+def run_verify(folder: Path, json: Path | None) -> None:
+    """Check a stored run and say what was checked."""
+    study = study_of(folder)
+    frozen = read_frozen(folder / "claim.frozen.json", frozen_kind(study))
+    if study == "register":
+        units = _assigned(folder, frozen.claim.design.seed)
+        checked = ", public evidence frozen before assignment, assignment drawn from its hash"
+    else:
+        units, checked = _as_written(folder, study), ""
+    Console().print(
+        f"{sum(units.values())} units: files as written{checked}.", markup=False, highlight=False, soft_wrap=True
+    )
+    if json is not None:
+        told = {"schema_version": 1, "claim_sha256": frozen.sha256, "units": units}
+        write_text(json, dumps(told, indent=2) + "\n")
+
+
+def _assigned(folder: Path, seed: int) -> dict[str, int]:
+    """Units of every trace of a run whose assignment was drawn from frozen evidence."""
+    parts = run_traces(folder)
+    if folder / "trace" not in parts:
+        raise _unfinished(folder, "register")
+    return {part.relative_to(folder).as_posix(): verify_trace(part, seed) for part in parts}
+
+
+def _as_written(folder: Path, study: str) -> dict[str, int]:
+    """Units of every trace of a study whose arms are all run on every prompt: there is no draw to repeat."""
+    parts = sorted(path.parent for path in folder.rglob("manifest.json"))
+    if study == "injection":
+        parts = [part for part in parts if part.parent == folder]
+    if not parts or not (study in LABEL_STUDIES or folder / "trace" in parts):
+        raise _unfinished(folder, study)
+    units = {}
+    for part in parts:
+        trace = Trace(part)
+        trace.manifest()
+        units[part.relative_to(folder).as_posix()] = len(trace.units())
+    return units
+
+
+def write_report(folder: Path, out: Path, json: Path | None) -> None:
+    """Write the page of a finished run again."""
+    path, study = folder / "result.json", study_of(folder)
+    if not path.exists():
+        raise _unfinished(folder, study)
+    document: BaseModel
+    if study in LABEL_STUDIES:
+        document = labels_files.read_json(path)
+        page = write_labels_html(document, out)
+    elif study == "injection":
+        document = injection_files.read_json(path)
+        page = write_injection_html(document, out)
+    else:
+        document = read_json(path)
+        page = Run(folder, document).report(out)
+    Console(stderr=True).print(f"Report: {page}", markup=False, highlight=False)
+    if json is not None:
+        write_json(document, json)
+
+
+def _unfinished(folder: Path, study: str) -> TraceError:
+    return TraceError(
+        f"{folder} holds no finished run.", f"Finish it first with: firsthand {command_of(study)} --out {folder}"
+    )
