@@ -40,6 +40,12 @@ def biofeedback(
     judged_from: Annotated[
         int | None, typer.Option(help="Answers after fewer shots are shown and not judged (30).")
     ] = None,
+    reader: Annotated[
+        list[str] | None, typer.Option(help="Another model that reads the same; without one nothing is privileged.")
+    ] = None,
+    regulated_after: Annotated[
+        int | None, typer.Option(help="Shots before the model is asked to move its state (30); 0 leaves that out.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Names every draw (0).")] = None,
     dry_run: DryRun = False,
     json: Json = None,
@@ -57,6 +63,8 @@ def biofeedback(
         "experiments": experiments,
         "shots": shots,
         "judged_from": judged_from,
+        "readers": reader or None,
+        "regulated_after": regulated_after,
         "seed": seed,
         **{name: None if value is None else value.split(",") for name, value in lists.items()},
     }
