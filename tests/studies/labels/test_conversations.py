@@ -112,7 +112,7 @@ def test_a_tokenizer_without_the_label_is_refused() -> None:
         ({"shots": (Shot(" a", 1),)}, "holds ' a'"),
         ({"shots": (Shot("", 1),)}, "holds ''"),
         ({"instruction": ""}, "holds ''"),
-        ({"names": ("3", "3")}, "Both labels are called '3'"),
+        ({"names": ("3", "3")}, "Two labels are called '3'"),
     ],
 )
 def test_a_conversation_that_means_nothing_is_refused(change: dict[str, object], problem: str) -> None:

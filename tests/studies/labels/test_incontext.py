@@ -60,7 +60,7 @@ SITE = resid_post(2)
 def assert_plain(found: Predictions, plain: Sequence[tuple[torch.Tensor, tuple[int, int], torch.Tensor]]) -> None:
     for i, (logprobs_V, pair, state_H) in enumerate(plain):
         both = logprobs_V[list(pair)]
-        np.testing.assert_allclose(found.logprobs_N2[i], both, atol=TOLERANCE)
+        np.testing.assert_allclose(found.logprobs_NC[i], both, atol=TOLERANCE)
         assert found.coverage_N[i] == pytest.approx(float(both.exp().sum()), abs=TOLERANCE)
         likeliest = int(logprobs_V.argmax())
         assert found.answers[i] == (pair.index(likeliest) if likeliest in pair else None)
@@ -101,7 +101,7 @@ def test_both_protocols_agree_where_they_ask_the_same(tiny: LoadedModel, anatomy
     whole = teacher_forced(tiny, anatomy, conversation)
     for i, shot in enumerate(conversation.shots):
         alone = independent(tiny, anatomy, conversation, i, [shot])
-        np.testing.assert_allclose(alone.logprobs_N2[0], whole.logprobs_N2[i], atol=TOLERANCE)
+        np.testing.assert_allclose(alone.logprobs_NC[0], whole.logprobs_NC[i], atol=TOLERANCE)
         assert alone.answers[0] == whole.answers[i]
 
 
@@ -111,7 +111,7 @@ def test_an_edit_of_a_shot_is_felt_after_it_and_not_before(tiny: LoadedModel, an
     changed = Conversation(
         conversation.instruction, conversation.names, (*conversation.shots[:2], struck, *conversation.shots[3:])
     )
-    moved = np.abs(teacher_forced(tiny, anatomy, changed).logprobs_N2 - clean.logprobs_N2).max(1)
+    moved = np.abs(teacher_forced(tiny, anatomy, changed).logprobs_NC - clean.logprobs_NC).max(1)
     assert moved[:2].max() < TOLERANCE
     assert moved[2:].min() > 1e-3
 
@@ -128,7 +128,7 @@ def test_a_random_model_answers_nothing_and_that_is_no_class(tiny: LoadedModel, 
     found = teacher_forced(tiny, anatomy, talk())
     assert found.answers == (None,) * len(TEXTS)
     assert (found.coverage_N < 0.1).all()
-    np.testing.assert_allclose(np.exp(found.logprobs_N2).sum(1), found.coverage_N, rtol=1e-9)
+    np.testing.assert_allclose(np.exp(found.logprobs_NC).sum(1), found.coverage_N, rtol=1e-9)
 
 
 def test_a_conversation_beyond_the_models_context_is_refused_with_what_fits(
@@ -212,8 +212,8 @@ def test_a_real_model_answers_with_a_label_once_it_has_seen_some(smollm: LoadedM
     laid = lay_out(smollm.tokenizer, conversation)
     rows = [Row(laid.tokens[:place]) for place in laid.places]
     plain = run(anatomy, rows, path="plain", reduce=lambda logprobs, _: logprobs[:, list(laid.answers)]).logprobs_RV
-    np.testing.assert_allclose(found.logprobs_N2, plain, atol=1e-4)
+    np.testing.assert_allclose(found.logprobs_NC, plain, atol=1e-4)
     assert found.coverage_N[-1] > 0.5 > found.coverage_N[0]
     assert found.answers[-1] is not None
     alone = independent(smollm, anatomy, conversation, 4, conversation.shots[4:])
-    np.testing.assert_allclose(alone.logprobs_N2[0], found.logprobs_N2[4], atol=1e-4)
+    np.testing.assert_allclose(alone.logprobs_NC[0], found.logprobs_NC[4], atol=1e-4)

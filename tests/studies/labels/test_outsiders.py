@@ -37,7 +37,7 @@ def test_it_is_told_the_very_labels_that_the_judged_model_is_told(bench: Bench, 
     assert mine["truth"].tolist() == target_rows(bench, referent, number)["truth"].tolist()
     labels, _ = labels_of(bench, referent, bench.drawn(number))
     alone = teacher_forced(outsider.loaded, outsider.anatomy, conversation_of(bench, number, labels))
-    assert mine["answer"].tolist() == (alone.logprobs_N2[:, 1] > alone.logprobs_N2[:, 0]).astype(float).tolist()
+    assert mine["answer"].tolist() == (alone.logprobs_NC[:, 1] > alone.logprobs_NC[:, 0]).astype(float).tolist()
     assert mine["answer"].notna().all()  # an observer need not be valid to be right
 
 

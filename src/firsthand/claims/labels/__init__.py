@@ -4,11 +4,12 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
+from firsthand.claims.labels.belief import BeliefClaim
 from firsthand.claims.labels.biofeedback import BiofeedbackClaim
 
-LabelsClaim: TypeAlias = Annotated[BiofeedbackClaim, Field()]
+LabelsClaim: TypeAlias = Annotated[BiofeedbackClaim | BeliefClaim, Field(discriminator="study")]
 """The claim of some label study, told apart by its field ``study``."""
 
-LABEL_CLAIMS = (BiofeedbackClaim,)
+LABEL_CLAIMS = (BiofeedbackClaim, BeliefClaim)
 
-__all__ = ["LABEL_CLAIMS", "BiofeedbackClaim", "LabelsClaim"]
+__all__ = ["LABEL_CLAIMS", "BeliefClaim", "BiofeedbackClaim", "LabelsClaim"]

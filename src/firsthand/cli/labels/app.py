@@ -70,3 +70,60 @@ def biofeedback(
     }
     source = Source(data, text, label, group, positive, longest)
     run_biofeedback(source, claim, fields, out, json, device, dtype, dry_run)
+
+
+@labels_app.command("belief")
+def belief(
+    data: Annotated[Path, typer.Option(help="Facts with a true and a counter entity: JSON, JSONL, CSV or Parquet.")],
+    model: Model = "smollm2",
+    out: Out = Path("runs/belief"),
+    records: Annotated[int, typer.Option(help="Facts that are asked about.")] = 60,
+    unknown_too: Annotated[
+        bool, typer.Option("--unknown-too", help="Take facts that the model does not know.")
+    ] = False,
+    kinds: Annotated[
+        Path | None, typer.Option(help="YAML file of kinds of conflict, each a name and a template.")
+    ] = None,
+    per_record: Annotated[
+        str, typer.Option(help="Whether a fact is asked about in one of the ways, or in all.")
+    ] = "one",
+    answer_tokens: Annotated[int, typer.Option(help="Most tokens of an answer.")] = 16,
+    layers: Annotated[str | None, typer.Option(help="Layers with commas, or all; by default six.")] = None,
+    reading_tokens: Annotated[int, typer.Option(help="Tokens that are generated from a state.")] = 8,
+    reading_samples: Annotated[int, typer.Option(help="Texts that are generated from a state.")] = 1,
+    clustered: Annotated[str, typer.Option(help="Fit clusters on the records of shots (fit), or on all.")] = "fit",
+    folds: Annotated[int, typer.Option(help="Parts of the records; each is asked about in turn.")] = 3,
+    rounds: Annotated[int, typer.Option(help="How often the records are parted anew.")] = 2,
+    shots: Annotated[int, typer.Option(help="Labelled texts before a question, at most.")] = 30,
+    shows: Annotated[str, typer.Option(help="Show the prompt alone when labelling, or the answer too.")] = "prompt",
+    splits: Annotated[int, typer.Option(help="Random halves on which the entities' probes are tested.")] = 15,
+    reader: Annotated[str | None, typer.Option(help="Another language model, given the same conversations.")] = None,
+    no_steering: Annotated[bool, typer.Option("--no-steering", help="Add no vector of the counter entity.")] = False,
+    seed: Seed = 0,
+    dry_run: DryRun = False,
+    json: Json = None,
+    device: Device = None,
+    dtype: Dtype = "float32",
+) -> None:
+    """Can this model tell which of two beliefs its own states hold, better than readers of the same prompts?"""
+    from firsthand.cli.labels.belief import Ask, run_belief
+
+    fields = {
+        "model": model,
+        "records": records,
+        "known": not unknown_too,
+        "per_record": per_record,
+        "answer_tokens": answer_tokens,
+        "reading_tokens": reading_tokens,
+        "reading_samples": reading_samples,
+        "clustered": clustered,
+        "folds": folds,
+        "rounds": rounds,
+        "shots": shots,
+        "shows": shows,
+        "splits": splits,
+        "reader": reader,
+        "seed": seed,
+        **({"steering": None} if no_steering else {}),
+    }
+    run_belief(Ask(data, kinds, layers, out, json, device, dtype, dry_run), fields)

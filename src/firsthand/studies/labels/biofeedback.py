@@ -235,7 +235,7 @@ def rows_of(
             "truth": labels,
             "answer": [np.nan if answer is None else float(answer) for answer in found.answers],
             "coverage": found.coverage_N,
-            "logprobs": pd.Series(found.logprobs_N2.tolist(), dtype=object),
+            "logprobs": pd.Series(found.logprobs_NC.tolist(), dtype=object),
         }
     )
 

@@ -25,14 +25,17 @@ NAMES: Final[dict[str, tuple[str, ...]]] = {"digits": tuple("0123456789"), "lett
 """Names that labels may have. Vowels are left out of the letters, since "A" and "I" are words."""
 
 INSTRUCTIONS: Final[tuple[str, ...]] = (
-    "Every sentence here has been given one of two labels, {first} or {second}. For each sentence, answer with its "
-    "label and nothing else.",
-    "Sentences will come one at a time. To each of them one of the labels {first} and {second} was assigned. Reply to "
-    "a sentence with the label that it has.",
-    "You are shown sentences that carry a label, which is either {first} or {second}. After each sentence write its "
-    "label, without any other words.",
+    "Every sentence here has been given one of {count} labels, {any}. For each sentence, answer with its label and "
+    "nothing else.",
+    "Sentences will come one at a time. To each of them one of the labels {all} was assigned. Reply to a sentence with "
+    "the label that it has.",
+    "You are shown sentences that carry a label, which is either {any}. After each sentence write its label, without "
+    "any other words.",
 )
-"""What the conversation begins with. They say that there are labels, and nothing of what these may stand for."""
+"""What the conversation begins with. They say that there are labels, and nothing of what these may stand for.
+``{any}`` stands for the names with "or" before the last of them, ``{all}`` for the names with "and"."""
+
+_COUNTS: Final = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +65,7 @@ class Shot:
 
     Attributes:
         text: The text.
-        label: Its class, 0 or 1.
+        label: Its class, from 0.
         edits: What is done at the text's tokens.
     """
 
@@ -77,23 +80,26 @@ class Conversation:
 
     Attributes:
         instruction: What the model is told before the first of them, as a system turn.
-        names: What class 0 and class 1 are called.
+        names: What the classes are called, two or more.
         shots: The shots, at least one.
     """
 
     instruction: str
-    names: tuple[str, str]
+    names: tuple[str, ...]
     shots: tuple[Shot, ...]
 
     def __post_init__(self) -> None:
-        if not self.shots or any(shot.label not in (0, 1) for shot in self.shots):
-            raise LabelsError("A conversation needs shots whose labels are 0 or 1.", "Give at least one such shot.")
+        if len(self.names) < 2 or not self.shots or any(s.label not in range(len(self.names)) for s in self.shots):
+            least, *others = range(max(len(self.names), 2))
+            labels = f"{', '.join(map(str, (least, *others[:-1])))} or {others[-1]}"
+            raise LabelsError(f"A conversation needs shots whose labels are {labels}.", "Give at least one such shot.")
         contents = [self.instruction, *self.names, *(shot.text for shot in self.shots)]
         odd = [content for content in contents if not content or content != content.strip()]
-        if odd or self.names[0] == self.names[1]:
+        twice = [name for name in self.names if self.names.count(name) > 1]
+        if odd or twice:
             raise LabelsError(
-                f"The conversation holds {odd[0]!r}." if odd else f"Both labels are called {self.names[0]!r}.",
-                "Give texts without space around them, and two different names.",
+                f"The conversation holds {odd[0]!r}." if odd else f"Two labels are called {twice[0]!r}.",
+                "Give texts without space around them, and different names.",
             )
 
     def starting(self, count: int, *more: Shot) -> "Conversation":
@@ -107,13 +113,13 @@ class Laid:
 
     Attributes:
         tokens: Token ids, the last shot's label being the last of them.
-        answers: The token of class 0 and that of class 1, the same after every shot.
+        answers: The token of each class, the same after every shot.
         spans: Absolute positions of each shot's text.
         places: Absolute position of each shot's label.
     """
 
     tokens: tuple[int, ...]
-    answers: tuple[int, int]
+    answers: tuple[int, ...]
     spans: tuple[tuple[int, ...], ...]
     places: tuple[int, ...]
 
@@ -153,30 +159,44 @@ def template_pieces(tokenizer: PreTrainedTokenizerBase, conversation: Conversati
 def lay_between(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[str], conversation: Conversation) -> Laid:
     """A conversation as tokens, given the pieces of one with as many shots.
 
-    That a name is one token is proved for every shot: the same conversation with all labels exchanged must have other
-    tokens at the labels and nowhere else, and always the same two.
+    That a name is one token is proved for every shot: the same conversation with the names of the classes moved on by
+    one, by two, ... must have other tokens at the labels and nowhere else, and always the same ones.
 
     Raises:
         ElicitationError: As :func:`lay_out` does.
     """
-    contents = _contents(conversation)
+    contents, names = _contents(conversation), conversation.names
     text, begins = _filled(pieces, contents)
-    exchanged = replace(conversation, names=(conversation.names[1], conversation.names[0]))
-    other = tuple(_encoded(tokenizer, _filled(pieces, _contents(exchanged))[0])[0])
     tokens, offsets = _encoded(tokenizer, text)
     spans = [_own(tokenizer, text, tokens, offsets, b, c) for b, c in zip(begins[1:], contents[1:], strict=True)]
     places = tuple(span[0] for span in spans[1::2])
-    same = len(other) == len(tokens) and all(len(span) == 1 for span in spans[1::2])
-    if not same or [i for i, pair in enumerate(zip(tokens, other, strict=True)) if pair[0] != pair[1]] != list(places):
-        raise _no_token(conversation.names)
-    order = [(tokens[p], other[p])[:: -1 if s.label else 1] for p, s in zip(places, conversation.shots, strict=True)]
-    answers = order[0]
+    if any(len(span) > 1 for span in spans[1::2]):
+        raise _no_token(names)
+    moved = [tokens]
+    for step in range(1, len(names)):
+        other = replace(conversation, names=(*names[step:], *names[:step]))
+        moved.append(_encoded(tokenizer, _filled(pieces, _contents(other))[0])[0])
+        if _differing(tokens, moved[-1]) != list(places):
+            raise _no_token(names)
+    # The class of a shot has the token that stands there now; the next class has that of the first step, and so on.
+    order = {
+        tuple(moved[(one - shot.label) % len(names)][place] for one in range(len(names)))
+        for place, shot in zip(places, conversation.shots, strict=True)
+    }
+    answers = next(iter(order))
     stem = text[: offsets[places[0] - 1][1]]
-    asked = [text[len(stem) : begins[2]] + name for name in conversation.names]
-    if set(order) != {answers} or candidate_tokens(tokenizer, stem, asked) != [(token,) for token in answers]:
-        raise _no_token(conversation.names)
+    asked = [text[len(stem) : begins[2]] + name for name in names]
+    if len(order) > 1 or candidate_tokens(tokenizer, stem, asked) != [(token,) for token in answers]:
+        raise _no_token(names)
     check_candidates([(token,) for token in answers])
-    return Laid(tuple(tokens), (answers[0], answers[1]), tuple(spans[0::2]), places)
+    return Laid(tuple(tokens), answers, tuple(spans[0::2]), places)
+
+
+def _differing(tokens: Sequence[int], others: Sequence[int]) -> list[int] | None:
+    """Where two conversations of one length have other tokens; ``None`` if they are not of one length."""
+    if len(tokens) != len(others):
+        return None
+    return [i for i, pair in enumerate(zip(tokens, others, strict=True)) if pair[0] != pair[1]]
 
 
 def usable_names(tokenizer: PreTrainedTokenizerBase, names: Sequence[str]) -> tuple[str, ...]:
@@ -205,32 +225,45 @@ def _tells_apart(tokenizer: PreTrainedTokenizerBase, names: tuple[str, str]) -> 
     return True
 
 
-def draw_wording(names: Sequence[str], seed: int, experiment: int) -> tuple[str, tuple[str, str]]:
-    """The instruction and the names of the two classes in one experiment.
+def draw_wording(
+    names: Sequence[str],
+    seed: int,
+    experiment: int,
+    classes: int = 2,
+    instructions: Sequence[str] = INSTRUCTIONS,
+) -> tuple[str, tuple[str, ...]]:
+    """The instruction and the names of the classes in one experiment.
 
-    Two experiments, an even one and the next, have the same words with the names exchanged: over both no name means
-    one class, and none is mentioned first for one class.
+    As many experiments as there are classes, from a multiple of that number on, have the same words with the names
+    moved on from class to class: over all of them no name means one class, and none is mentioned first for one class.
 
     Args:
         names: The names to draw from, each usable with the model.
         seed: The run's seed.
         experiment: Number of the experiment, from 0.
+        classes: Number of classes.
+        instructions: What is drawn from, with ``{any}`` or ``{all}`` for the names.
 
     Returns:
-        The instruction, and what class 0 and class 1 are called.
+        The instruction, and what each class is called.
 
     Raises:
-        ElicitationError: If there are fewer than two names.
+        ElicitationError: If there are fewer names than classes.
     """
-    if len(set(names)) < 2:
+    if len(set(names)) < classes:
         raise ElicitationError(
-            f"Two names for labels are needed; usable with this model: {', '.join(names) or 'none'}.",
+            f"{_COUNTS.get(classes, str(classes)).capitalize()} names for labels are needed; usable with this model: "
+            f"{', '.join(names) or 'none'}.",
             "Give other names: digits, letters, or your own.",
         )
-    draw = stream("labels", seed, "wording", experiment // 2)
-    first, second = (str(name) for name in draw.permutation(sorted(set(names)))[:2])
-    wording = INSTRUCTIONS[int(draw.integers(len(INSTRUCTIONS)))].format(first=first, second=second)
-    return wording, (first, second) if experiment % 2 == 0 else (second, first)
+    draw = stream("labels", seed, "wording", experiment // classes)
+    drawn = tuple(str(name) for name in draw.permutation(sorted(set(names)))[:classes])
+    first = ", ".join(drawn[:-1])
+    wording = instructions[int(draw.integers(len(instructions)))].format(
+        count=_COUNTS.get(classes, str(classes)), any=f"{first} or {drawn[-1]}", all=f"{first} and {drawn[-1]}"
+    )
+    moved = experiment % classes
+    return wording, (*drawn[moved:], *drawn[:moved])
 
 
 def _contents(conversation: Conversation) -> list[str]:
@@ -281,8 +314,9 @@ def _own(
     return span
 
 
-def _no_token(names: tuple[str, str]) -> ElicitationError:
+def _no_token(names: Sequence[str]) -> ElicitationError:
+    listed = f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
     return ElicitationError(
-        f"The labels {names[0]!r} and {names[1]!r} are not one token each, the same after every sentence.",
+        f"The labels {listed} are not one token each, the same after every sentence.",
         "Use other names, such as digits.",
     )

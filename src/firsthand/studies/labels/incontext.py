@@ -4,7 +4,7 @@ Two protocols. *Teacher forced*: one pass over a conversation, read before every
 every number of shots. *Independent* (arXiv 2605.26242, appendix J): after a given number of shots, each query is asked
 by itself; the shots are computed once, with whatever is done to them, and continued by every query.
 
-An answer is valid if the likeliest token of the whole vocabulary is one of the two labels; otherwise it is invalid, and
+An answer is valid if the likeliest token of the whole vocabulary is one of the labels; otherwise it is invalid, and
 never a class.
 """
 
@@ -30,8 +30,7 @@ from firsthand.engine import (
 )
 from firsthand.engine.chunks import chunked, halving, tokens_at_once
 from firsthand.engine.prompts import common_prefix_length
-from firsthand.engine.readout import read_answers
-from firsthand.errors import ElicitationError, LabelsError
+from firsthand.errors import ElicitationError, EngineError, LabelsError
 from firsthand.studies.labels.conversations import (
     Conversation,
     Laid,
@@ -49,17 +48,17 @@ class Predictions:
     """What a model answered.
 
     Attributes:
-        truth_N: The right class of each answer, 0 or 1.
-        logprobs_N2: Log-probability of the label of class 0 and of class 1 over the whole vocabulary, in nats.
-        coverage_N: Probability of both labels together.
-        answers: The class that was answered; ``None`` if the answer is invalid: another token is likelier than both
-            labels, or these are exactly equal.
+        truth_N: The right class of each answer.
+        logprobs_NC: Log-probability of the label of each class over the whole vocabulary, in nats.
+        coverage_N: Probability of all labels together.
+        answers: The class that was answered; ``None`` if the answer is invalid: another token is likelier than every
+            label, or two labels are exactly as likely.
         states: For each site that was asked for, the mean of the stream over each text's tokens in the conversation,
             edits included, ``[answers, hidden]``, float32.
     """
 
     truth_N: NDArray[np.int64]
-    logprobs_N2: NDArray[np.float64]
+    logprobs_NC: NDArray[np.float64]
     coverage_N: NDArray[np.float64]
     answers: tuple[int | None, ...]
     states: dict[Site, NDArray[np.float32]] = field(default_factory=dict)
@@ -220,26 +219,30 @@ def _name(site: Site, number: int) -> str:
     return f"{site} {number}"
 
 
-def _read(logprobs_EV: Tensor, pair: tuple[int, int]) -> Tensor:
-    """Log-probabilities of both labels, coverage, and the answer (NaN if invalid), ``[reads, 4]`` float64."""
+def _read(logprobs_EV: Tensor, labels: Sequence[int]) -> Tensor:
+    """Log-probabilities of all labels, coverage, and the answer (NaN if invalid), ``[reads, classes + 2]`` float64."""
     parts = []
     for part_EV in torch.split(logprobs_EV, _CHUNK):
         full_EV = part_EV.double().cpu()
-        answers = read_answers(full_EV, [pair] * len(full_EV))
-        told = [[one.coverage, math.nan if one.answer is None else one.answer] for one in answers]
-        parts.append(torch.cat([full_EV[:, list(pair)], torch.tensor(told, dtype=torch.float64)], 1))
+        if bool(full_EV.isnan().any()):
+            raise EngineError("A log-probability is not a number.", "Use a smaller dose, or float32.")
+        own_EC = full_EV[:, list(labels)]
+        best_E1 = own_EC.amax(1, keepdim=True)
+        clear_E = (best_E1[:, 0] == full_EV.amax(1)) & ((own_EC == best_E1).sum(1) == 1)
+        answer_E = torch.where(clear_E, own_EC.argmax(1).double(), math.nan)
+        parts.append(torch.cat([own_EC, own_EC.exp().sum(1, keepdim=True), answer_E[:, None]], 1))
     return torch.cat(parts)
 
 
 def _predictions(
     shots: Sequence[Shot],
-    values_N4: Tensor,
+    values_ND: Tensor,
     readings: Sequence[dict[str, Tensor]],
     sites: Sequence[Site],
     only: int | None = None,
 ) -> Predictions:
     """Answers as they are returned; ``only`` is the number of the one shot that was read in every reading."""
-    values = values_N4.double().numpy()
+    values = values_ND.double().numpy()
     numbers = [i if only is None else only for i in range(len(shots))]
     means = {
         site: [reading[_name(site, n)].mean(0).numpy() for n, reading in zip(numbers, readings, strict=True)]
@@ -247,8 +250,8 @@ def _predictions(
     }
     return Predictions(
         np.array([shot.label for shot in shots], dtype=np.int64),
-        values[:, :2],
-        values[:, 2],
-        tuple(None if math.isnan(value) else int(value) for value in values[:, 3]),
+        values[:, :-2],
+        values[:, -2],
+        tuple(None if math.isnan(value) else int(value) for value in values[:, -1]),
         {site: np.stack(of).astype(np.float32) for site, of in means.items()},
     )

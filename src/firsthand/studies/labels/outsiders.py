@@ -99,7 +99,7 @@ def outsider_rows(bench: Bench, outsider: Outsider, experiment: int) -> pd.DataF
     for referent in (one for one in bench.referents if one.layer == layer):
         labels, _ = labels_of(bench, referent, texts)
         found = teacher_forced(outsider.loaded, outsider.anatomy, conversation_of(bench, experiment, labels))
-        likelier = (found.logprobs_N2[:, 1] > found.logprobs_N2[:, 0]).astype(np.float64)
+        likelier = (found.logprobs_NC[:, 1] > found.logprobs_NC[:, 0]).astype(np.float64)
         tables.append(rows_of(bench, referent, experiment, READS, labels, found).assign(answer=likelier))
         others, _ = parted(outsider.counterpart(referent), outsider.states, texts, bench.claim.parted)
         told = teacher_forced(bench.loaded, bench.anatomy, conversation_of(bench, experiment, others))

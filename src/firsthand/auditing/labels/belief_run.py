@@ -1,0 +1,224 @@
+"""The run of a belief study: its units, one by one, kept in the trace, and what observers give."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import pandas as pd
+
+from firsthand.auditing.labels.belief import with_observers
+from firsthand.auditing.labels.belief_observers import Evidence, observers
+from firsthand.auditing.labels.biofeedback import READER
+from firsthand.engine import LoadedModel
+from firsthand.errors import ElicitationError, LabelsError
+from firsthand.progress import Progress, tracked
+from firsthand.studies.labels.belief.bench import Bench
+from firsthand.studies.labels.belief.readings import Item, read_items
+from firsthand.studies.labels.belief.reporting import (
+    TARGET,
+    Experiment,
+    experiment_of,
+    queries_of,
+    reader_choices,
+    report_rows,
+)
+from firsthand.studies.labels.belief.scores import dominance
+from firsthand.studies.labels.belief.steering import Steered, steered, steered_rows
+from firsthand.studies.labels.conversations import NAMES, usable_names
+from firsthand.trials.keeping import Columns, kept
+from firsthand.trials.trace import Trace
+
+READINGS: Final[Columns] = {
+    "public": ("item", "record", "kind", "subject", "text", "said"),
+    "sealed": ("base", "counter"),
+    "reports": (),
+    "readings": ("token", "layer", "made", "holds_base", "holds_counter"),
+}
+REPORTS: Final[Columns] = {
+    "public": ("experiment", "item", "subject", "kind", "text", "shots"),
+    "sealed": ("arm", "truth"),
+    "reports": ("answer", "coverage", "logprobs"),
+    "readings": ("wire",),
+}
+READERS: Final[Columns] = {
+    "public": ("experiment", "item", "text"),
+    "sealed": (),
+    "reports": ("answer",),
+    "readings": (),
+}
+STEERED: Final[Columns] = {
+    "public": ("item", "subject", "kind", "text", "said"),
+    "sealed": ("arm", "layer", "dose"),
+    "reports": ("told_base", "told_counter", "coverage", "logprobs"),
+    "readings": ("bd_base", "bd_counter", "states"),
+}
+"""Columns of each part of the trace, by kind of unit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ran:
+    """Everything that was run.
+
+    Attributes:
+        readings: What every state held.
+        table: The dominances, one row an answer.
+        experiments: Conversations that could be made.
+        impossible: Why others could not, one sentence each.
+        reports: Rows of the report, with observers.
+        steered: Rows of the steered answers, if any were.
+        told: What else is to be known.
+    """
+
+    readings: pd.DataFrame
+    table: pd.DataFrame
+    experiments: tuple[Experiment, ...]
+    impossible: tuple[str, ...]
+    reports: pd.DataFrame
+    steered: pd.DataFrame
+    told: tuple[str, ...]
+
+
+AT_ONCE: Final = 10
+"""Answers whose states are read side by side."""
+
+
+class Units:
+    """The units of a trace, made or taken from it, in order."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace, self.names = trace, list[str]()
+
+    def take(self, name: str, make: Callable[[], pd.DataFrame], columns: Columns) -> pd.DataFrame:
+        """One unit."""
+        return self.take_all([name], lambda: [make()], columns)[0]
+
+    def take_all(
+        self, names: Sequence[str], make: Callable[[], Sequence[pd.DataFrame]], columns: Columns
+    ) -> list[pd.DataFrame]:
+        """Units that are made together."""
+        self.names += names
+        return kept(self._trace, names, make, columns)
+
+
+def read_all(bench: Bench, units: Units, progress: Progress) -> pd.DataFrame:
+    """What every state of every answer holds."""
+    frames: list[pd.DataFrame] = []
+    parts = [bench.items[begin : begin + AT_ONCE] for begin in range(0, len(bench.items), AT_ONCE)]
+    for items in tracked(parts, "answers and what their states hold", len(parts), progress):
+        names = [f"item.{item.number:04d}" for item in items]
+        frames += units.take_all(names, partial(_read, bench, items), READINGS)
+    return pd.concat(frames, ignore_index=True)
+
+
+def _read(bench: Bench, items: Sequence[Item]) -> list[pd.DataFrame]:
+    made = read_items(bench.loaded, bench.anatomy, bench.target, items, bench.layers, bench.claim)
+    return [rows.assign(trial_id=[f"{r.item}/{r.token}/{r.layer}" for r in rows.itertuples()]) for rows in made]
+
+
+def run_all(
+    bench: Bench,
+    trace: Trace,
+    evidence: Callable[[pd.DataFrame], Evidence],
+    progress: Progress,
+    reader: LoadedModel | None,
+) -> Ran:
+    """Run a study, or go on with it."""
+    units = Units(trace)
+    readings = read_all(bench, units, progress)
+    table = dominance(readings)
+    experiments, impossible = _experiments(bench, table)
+    reports = [
+        units.take(f"experiment.{made.number:03d}", partial(report_rows, bench, table, made), REPORTS)
+        for made in tracked(experiments, "conversations", len(experiments), progress)
+    ]
+    public, joined = evidence(table), pd.DataFrame()
+    if reports:
+        joined = pd.concat(reports, ignore_index=True)
+        given = _observers(bench, table, public, experiments)
+        if reader is not None:
+            given |= _reader(bench, table, experiments, reader, units, progress)
+        joined = with_observers(joined, given)
+    moved, told = _steer(bench, table, experiments, units, progress)
+    trace.finish(units.names, {"study": "belief"})
+    return Ran(readings, table, tuple(experiments), impossible, joined, moved, tuple(told))
+
+
+def _experiments(bench: Bench, table: pd.DataFrame) -> tuple[list[Experiment], tuple[str, ...]]:
+    found, impossible = [], []
+    for number in range(bench.claim.experiments):
+        try:
+            found.append(experiment_of(bench, table, number))
+        except LabelsError as error:
+            impossible.append(error.problem)
+    return found, tuple(dict.fromkeys(impossible))
+
+
+def _observers(
+    bench: Bench, table: pd.DataFrame, public: Evidence, experiments: Sequence[Experiment]
+) -> dict[str, dict[str, float]]:
+    given: dict[str, dict[str, float]] = {}
+    for made in experiments:
+        names = [f"{made.number}/{item}/{TARGET}" for item in table["item"].iloc[made.asked]]
+        learned = {
+            "the same shots": (made.shots, made.shot_labels),
+            "all records for shots": (made.fit, made.fit_labels),
+        }
+        for how, (seen, labels) in learned.items():
+            purpose = (bench.claim.seed, "experiment", made.number, how)
+            for name, values in observers(public, seen, labels, made.asked, *purpose).items():
+                given.setdefault(f"{name}, {how}", {}).update(zip(names, values.tolist(), strict=True))
+    return given
+
+
+def _reader(
+    bench: Bench,
+    table: pd.DataFrame,
+    experiments: Sequence[Experiment],
+    reader: LoadedModel,
+    units: Units,
+    progress: Progress,
+) -> dict[str, dict[str, float]]:
+    """What another language model gives in the same conversations."""
+    both = [name for name in usable_names(reader.tokenizer, NAMES["digits"]) if name in bench.label_names]
+    if both != list(bench.label_names):
+        raise ElicitationError(
+            f"{reader.name} does not write every label as one token that {bench.loaded.name} does.",
+            "Name another reader: it is to be given the very same conversations.",
+        )
+    found: dict[str, float] = {}
+    for made in tracked(experiments, f"conversations with {reader.name}", len(experiments), progress):
+
+        def ask(made: Experiment = made) -> pd.DataFrame:
+            items = table["item"].iloc[made.asked].to_numpy()
+            return pd.DataFrame(
+                {
+                    "trial_id": [f"{made.number}/{item}/{TARGET}" for item in items],
+                    "experiment": made.number,
+                    "item": items,
+                    "text": [query.text for query in queries_of(bench, table, made)],
+                    "answer": reader_choices(reader, bench, table, made, both),
+                }
+            )
+
+        rows = units.take(f"reader.{reader.weights_sha256[:8]}.{made.number:03d}", ask, READERS)
+        found |= dict(zip(rows["trial_id"], rows["answer"].tolist(), strict=True))
+    return {f"{READER}{reader.name}": found}
+
+
+def _steer(
+    bench: Bench, table: pd.DataFrame, experiments: Sequence[Experiment], units: Units, progress: Progress
+) -> tuple[pd.DataFrame, list[str]]:
+    spec = bench.claim.steering
+    if spec is None or not experiments:
+        return pd.DataFrame(), []
+    what: Steered | None = steered(bench, table, experiments[0], spec)
+    if what is None:
+        return pd.DataFrame(), ["No vector was added: the records have fewer than two counter entities."]
+    frames = [
+        units.take(f"steered.{turn:03d}", partial(steered_rows, bench, table, what, turn), STEERED)
+        for turn in tracked(range(len(what.chosen)), "vectors of the counter entity", len(what.chosen), progress)
+    ]
+    few = len(what.chosen) < spec.records
+    told = [f"{len(what.chosen)} records were steered: no more are asked about in one conversation."] if few else []
+    return pd.concat(frames, ignore_index=True), told
