@@ -18,6 +18,11 @@ NOUNS = ("river", "cat", "letter", "window", "doctor", "song", "garden", "train"
 VERBS = ("saw", "lost", "found", "painted", "sold", "carried")
 
 
+def every(count: int) -> np.ndarray:
+    """Every text asked about after all those before it."""
+    return np.repeat(np.arange(count)[:, None], 2, axis=1)
+
+
 def texts_of(count: int, seed: int) -> tuple[list[str], np.ndarray]:
     """Sentences, and whether each of them says ``never``: a label that the words carry."""
     rng = np.random.default_rng(seed)
@@ -43,7 +48,9 @@ def study(
         embedding = np.c_[words + rng.normal(0, 0.1, SHOTS), rng.normal(0, 1, (SHOTS, 7))].astype(np.float32)
         truth = words if by_words else rng.integers(0, 2, SHOTS)
         fit_truth = fit_words if by_words else rng.integers(0, 2, 300)
-        seen = matched(embedding, texts, truth, JUDGED) | informed(fit_states, fit_texts, fit_truth, embedding, texts)
+        seen = matched(embedding, texts, truth, every(SHOTS), JUDGED) | informed(
+            fit_states, fit_texts, fit_truth, embedding, texts
+        )
         base = pd.DataFrame(
             {
                 "referent": f"planted at {experiment % 5}",
@@ -115,9 +122,9 @@ def test_the_curve_counts_invalid_answers_as_not_right_and_observers_only_where_
 def test_matched_observers_learn_from_the_shots_before_an_answer_and_from_no_later_one() -> None:
     texts, words = texts_of(40, 3)
     embedding = np.c_[words, np.zeros(40)].astype(np.float32)
-    plain = matched(embedding, texts, words, 20)
+    plain = matched(embedding, texts, words, every(40), 20)
     later = np.r_[words[:30], 1 - words[30:]]
-    changed = matched(embedding, texts, later, 20)
+    changed = matched(embedding, texts, later, every(40), 20)
     for name in plain:
         np.testing.assert_array_equal(plain[name][:31], changed[name][:31])
         assert np.isnan(plain[name][:20]).all()
@@ -125,7 +132,7 @@ def test_matched_observers_learn_from_the_shots_before_an_answer_and_from_no_lat
 
 def test_before_a_second_label_was_seen_an_observer_gives_the_first() -> None:
     texts, _ = texts_of(6, 4)
-    found = matched(np.eye(6, dtype=np.float32), texts, np.array([1, 1, 1, 1, 0, 0]), 1)
+    found = matched(np.eye(6, dtype=np.float32), texts, np.array([1, 1, 1, 1, 0, 0]), every(6), 1)
     assert found["layer 0"][1:5].tolist() == [1.0] * 4
 
 
@@ -139,3 +146,14 @@ def test_who_knows_what_the_data_call_a_text_gives_the_label_that_mostly_goes_wi
     fit = np.array([0, 0, 0, 1, 1, 1])
     assert meanings(fit, 1 - fit, np.array([0, 1, 1])).tolist() == [1.0, 0.0, 0.0]
     assert meanings(fit, np.array([1, 1, 1, 1, 1, 0]), np.array([0, 1])).tolist() == [1.0, 1.0]
+
+
+def test_asked_independently_all_texts_after_the_shots_are_learned_from_the_same_shots() -> None:
+    texts, words = texts_of(40, 3)
+    embedding = np.c_[words, np.zeros(40)].astype(np.float32)
+    asked = np.array([(20, place) for place in range(20, 40)])
+    together = matched(embedding, texts, words, asked, 20)
+    for name, given in together.items():
+        alone = [matched(embedding, texts, words, one[None], 20)[name][0] for one in asked]
+        np.testing.assert_array_equal(given, alone)
+    assert together["layer 0"].tolist() == words[20:].tolist()

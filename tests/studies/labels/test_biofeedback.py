@@ -77,6 +77,20 @@ def test_labels_drawn_by_lot_are_the_same_for_all_referents_and_held_against_eac
     assert {arm for table in tables for arm in table["arm"]} == {REDRAWN}
 
 
+def test_asked_independently_a_text_after_the_same_shots_is_expected_as_in_one_pass(bench: Bench) -> None:
+    claim = bench.claim.model_copy(update={"protocol": "independent", "counts": (0, 5)})
+    apart = target_rows(replace(bench, claim=claim), bench.referents[0], 0)
+    assert list(zip(apart["place"], apart["at"], strict=True)) == [(0, i) for i in range(8)] + [(5, 5), (5, 6), (5, 7)]
+    whole = target_rows(bench, bench.referents[0], 0)
+    for count in (0, 5):  # the first query after the shots stands where it stands in the one pass
+        one = apart[(apart["place"] == count) & (apart["at"] == count)].iloc[0]
+        same = whole[whole["place"] == count].iloc[0]
+        assert one["truth"] == same["truth"]
+        np.testing.assert_allclose(one["logprobs"], same["logprobs"], atol=1e-4)
+        assert one["wire"] == pytest.approx(same["wire"], abs=1e-3)
+    assert apart["trial_id"].is_unique
+
+
 def test_other_data_than_the_claim_names_are_refused(tiny: LoadedModel) -> None:
     data = examples()
     other = replace(data, labels=(1 - data.labels[0], *data.labels[1:]))
@@ -89,6 +103,8 @@ def test_other_data_than_the_claim_names_are_refused(tiny: LoadedModel) -> None:
     [
         ({"judged_from": 8}, "none would be judged"),
         ({"shots": 30}, "more than the 24"),
+        ({"protocol": "independent", "counts": (0, 8)}, "below shots"),
+        ({"protocol": "independent", "counts": (0, 2)}, "at least judged_from"),
         ({"layers": ()}, "layers must hold"),
         ({"referents": ("probe", "probe")}, "more than once"),
         ({"analysis": {"clusters": ("text",)}}, "use group and experiment"),

@@ -43,12 +43,15 @@ def observed(
         read: By the same names, what each of them answered in all conversations
             (see :func:`~firsthand.studies.labels.outsiders.outsider_rows`).
     """
+    drawn = bench.drawn(int(rows["experiment"].iloc[0]))
+    labels, cut = labels_of(bench, referent, drawn)
+    shown = [bench.held_out.texts[i] for i in drawn]
+    shots = bench.states.embedding_NH[drawn]
     texts = rows["number"].to_numpy()
     words = [bench.held_out.texts[i] for i in texts]
     embedding = bench.states.embedding_NH[texts]
-    labels, cut = labels_of(bench, referent, texts)
     own = referent.axis.scores(bench.fit_states.layers[referent.layer])
-    found = matched(embedding, words, labels, bench.claim.judged_from)
+    found = matched(shots, shown, labels, rows[["place", "at"]].to_numpy(), bench.claim.judged_from)
     known = (own > cut).astype(np.int64)
     if 0 < known.mean() < 1:
         found |= informed(bench.fit_states.embedding_NH, bench.fit.texts, known, embedding, words)

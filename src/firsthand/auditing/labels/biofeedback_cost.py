@@ -64,6 +64,7 @@ def price_of(loaded: LoadedModel, examples: Examples, claim: BiofeedbackClaim) -
     conversations, readers, axes = layers * claim.experiments, len(claim.readers), len(claim.referents)
     each = length // claim.shots
     texts = each * (claim.fit + claim.held_out) * (1 + readers)
-    passes = conversations * (axes + 1 + 2 * axes * readers)
+    each_time = len(claim.counts) if claim.protocol == "independent" else 1
+    passes = conversations * (axes + 1 + 2 * axes * readers) * each_time
     asked = each * (claim.regulated_after + 2 * 3 * len(SENTENCES)) if claim.regulated_after else 0
     return Price(conversations, passes, length, texts, conversations * (axes + 1) * asked, rate)

@@ -5,15 +5,14 @@ the mean of the embedding, "layer 0"). *Informed* ones learn from all texts that
 the same axis: the report has to beat the best reader of the text, not one that is short of examples.
 """
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from firsthand.states.axes import logistic_axis
@@ -23,26 +22,32 @@ Choice = NDArray[np.float64]
 
 
 def matched(
-    embedding_NH: NDArray[np.float32], texts: Sequence[str], labels: NDArray[np.int64], judged_from: int
+    embedding_NH: NDArray[np.float32],
+    texts: Sequence[str],
+    labels: NDArray[np.int64],
+    asked_A2: NDArray[np.int64],
+    judged_from: int,
 ) -> dict[str, Choice]:
     """Observers that learn from the shots before each answer.
 
     Args:
-        embedding_NH: Mean embedding of each text of the conversation, in its order, ``[shots, hidden]``.
+        embedding_NH: Mean embedding of each text of the conversation, in its order, ``[texts, hidden]``.
         texts: The texts.
         labels: Their labels.
+        asked_A2: For each answer the number of shots before it and the place of its text, ``[answers, 2]``.
         judged_from: Answers after fewer shots are left out.
 
     Returns:
         What each gives: ``layer 0``, ``words`` (a bag of words), ``most frequent``.
     """
     words = _counted(texts)
-    found = {name: np.full(len(texts), np.nan) for name in ("layer 0", "words", "most frequent")}
-    for place in range(max(judged_from, 1), len(texts)):
-        seen = labels[:place]
-        found["most frequent"][place] = float(seen.mean() > 0.5)
+    found = {name: np.full(len(asked_A2), np.nan) for name in ("layer 0", "words", "most frequent")}
+    for count in sorted(set(asked_A2[:, 0].tolist()) - set(range(max(judged_from, 1)))):
+        here = asked_A2[:, 0] == count
+        seen, queries = labels[:count], asked_A2[here, 1]
+        found["most frequent"][here] = float(seen.mean() > 0.5)
         for name, features in (("layer 0", embedding_NH), ("words", words)):
-            found[name][place] = _one(features[:place], seen, features[place : place + 1])
+            found[name][here] = _given(features[:count], seen, features[queries])
     return found
 
 
@@ -63,11 +68,15 @@ def informed(
         texts: The texts to be labelled.
     """
     vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=2)
-    words = _fitted(vectorizer.fit_transform(fit_texts), fit_labels).predict(vectorizer.transform(texts))
+    seen, new = vectorizer.fit_transform(fit_texts), vectorizer.transform(texts)
+    folds = min(3, int(np.bincount(fit_labels, minlength=2).min()))
+    words = LogisticRegression(solver="liblinear", class_weight="balanced")
+    if folds > 1:
+        words = GridSearchCV(words, {"C": (0.1, 1.0, 10.0)}, cv=folds, scoring="balanced_accuracy")
     probe = logistic_axis(fit_NH, fit_labels)  # its regularisation is chosen on those texts: no weak opponent
     return {
         f"layer 0, {len(fit_texts)} texts": (probe.scores(embedding_NH) > 0).astype(np.float64),
-        f"words, {len(fit_texts)} texts": words.astype(np.float64),
+        f"words, {len(fit_texts)} texts": words.fit(seen, fit_labels).predict(new).astype(np.float64),
     }
 
 
@@ -89,14 +98,9 @@ def _counted(texts: Sequence[str]) -> NDArray[np.float64]:
     return np.asarray(found.toarray(), dtype=np.float64)
 
 
-def _one(seen: NDArray[np.floating], labels: NDArray[np.int64], new: NDArray[np.floating]) -> float:
+def _given(seen: NDArray[np.floating], labels: NDArray[np.int64], new: NDArray[np.floating]) -> Choice:
     if len(set(labels.tolist())) == 1:
-        return float(labels[0])
-    return float(_fitted(seen, labels).predict(new)[0])
-
-
-def _fitted(features: object, labels: NDArray[np.int64]) -> Pipeline:
-    scaler = StandardScaler(with_mean=isinstance(features, np.ndarray))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return make_pipeline(scaler, LogisticRegression(C=0.01, max_iter=300)).fit(features, labels)
+        return np.full(len(new), float(labels[0]))
+    # Its regularisation is chosen by leaving out one shot at a time: no weak opponent with few shots or many.
+    learner = RidgeClassifierCV(alphas=np.logspace(-1, 5, 7), class_weight="balanced")
+    return np.asarray(make_pipeline(StandardScaler(), learner).fit(seen, labels).predict(new), dtype=np.float64)

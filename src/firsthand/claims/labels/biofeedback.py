@@ -25,7 +25,10 @@ class BiofeedbackClaim(_Part):
         fit: Texts on which probes and components are fitted; observers may learn from them, too.
         held_out: Texts from which the conversations are drawn.
         experiments: Conversations at each layer, each with texts and label names of its own.
-        shots: Labelled texts in each of them.
+        shots: Labelled texts in each of them; in the independent protocol those that are not shots are asked about.
+        protocol: ``teacher_forced`` reads what is expected before every label of one conversation; ``independent``
+            (appendix J) gives the first shots, a number of ``counts``, and asks about each text after them by itself.
+        counts: Numbers of shots of the independent protocol.
         judged_from: Answers after fewer shots are shown and not judged.
         readers: Other language models, by name, that read the same conversations and must be beaten; without one
             nothing can be privileged.
@@ -47,6 +50,8 @@ class BiofeedbackClaim(_Part):
     held_out: Annotated[int, Field(ge=20)] = 600
     experiments: Annotated[int, Field(ge=2)] = 5
     shots: Annotated[int, Field(ge=4)] = 61
+    protocol: Literal["teacher_forced", "independent"] = "teacher_forced"
+    counts: tuple[Annotated[int, Field(ge=0)], ...] = (0, 5, 15, 30)
     judged_from: Annotated[int, Field(ge=1)] = 30
     readers: tuple[str, ...] = ()
     regulated_after: Annotated[int, Field(ge=0)] = 30
@@ -59,7 +64,7 @@ class BiofeedbackClaim(_Part):
             values = getattr(self, field)
             if values is not None and not values:
                 raise ValueError(f"{field} must hold at least one value")
-        for field in ("layers", "referents", "readers"):
+        for field in ("layers", "referents", "readers", "counts"):
             _refuse_repeats(field, getattr(self, field) or ())
         if self.model in self.readers:
             raise ValueError(f"readers names {self.model}, which is the model that is judged")
@@ -67,6 +72,11 @@ class BiofeedbackClaim(_Part):
             raise ValueError(f"regulated_after is {self.regulated_after}, and there are {self.shots} shots")
         if self.judged_from >= self.shots:
             raise ValueError(f"judged_from is {self.judged_from}: of {self.shots} shots none would be judged")
+        if self.protocol == "independent" and not self.judged_from <= max(self.counts, default=0) < self.shots:
+            raise ValueError(
+                f"counts are {', '.join(map(str, self.counts)) or 'none'}: the largest must be at least judged_from "
+                f"({self.judged_from}) and below shots ({self.shots}), the texts of a conversation"
+            )
         if self.shots > self.held_out:
             raise ValueError(f"shots is {self.shots}, more than the {self.held_out} texts that are held out")
         unknown = sorted(set(self.analysis.clusters) - {"group", "experiment"})

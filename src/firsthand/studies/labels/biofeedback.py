@@ -19,13 +19,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from firsthand.claims.labels import BiofeedbackClaim
-from firsthand.engine import Anatomy, LoadedModel, inspect_model, resid_post
+from firsthand.engine import Anatomy, LoadedModel, Site, inspect_model, resid_post
 from firsthand.errors import LabelsError
 from firsthand.states.axes import Axis, How, component_axes, logistic_axis, permuted, threshold
 from firsthand.studies.injection.bench import usual_layers
 from firsthand.studies.labels.conversations import NAMES, Conversation, Shot, draw_wording, usable_names
 from firsthand.studies.labels.examples import Examples, split
-from firsthand.studies.labels.incontext import Predictions, teacher_forced
+from firsthand.studies.labels.incontext import Predictions, independent, teacher_forced
 from firsthand.studies.labels.reading import TextStates, states_of
 from firsthand.trials.canonical import digest
 from firsthand.trials.randomness import stream
@@ -33,7 +33,7 @@ from firsthand.trials.randomness import stream
 TARGET, REDRAWN = "target", "redrawn"
 
 COLUMNS: Final[Mapping[str, Sequence[str]]] = {
-    "public": ("experiment", "place", "number", "group", "text"),
+    "public": ("experiment", "place", "at", "number", "group", "text"),
     "sealed": ("arm", "referent", "axis", "layer", "truth"),
     "reports": ("answer", "coverage", "logprobs"),
     "readings": ("wire",),
@@ -170,19 +170,50 @@ def parted(
     return (scores > cut).astype(np.int64), cut
 
 
+def asked(claim: BiofeedbackClaim) -> NDArray[np.int64]:
+    """For each answer of a conversation the number of shots before it, and the place of its text, ``[answers, 2]``."""
+    if claim.protocol == "teacher_forced":
+        return np.repeat(np.arange(claim.shots)[:, None], 2, axis=1)
+    return np.array([(count, place) for count in claim.counts for place in range(count, claim.shots)], dtype=np.int64)
+
+
+def answered(
+    loaded: LoadedModel, anatomy: Anatomy, conversation: Conversation, claim: BiofeedbackClaim, *sites: Site
+) -> Predictions:
+    """What a model answers in a conversation, in the order of :func:`asked`.
+
+    Raises:
+        ElicitationError: If the conversation cannot be expressed exactly.
+        EngineError: If it cannot be run.
+        LabelsError: If it is longer than the model's context.
+    """
+    if claim.protocol == "teacher_forced":
+        return teacher_forced(loaded, anatomy, conversation, sites=sites)
+    parts = [
+        independent(loaded, anatomy, conversation, count, conversation.shots[count:], sites=sites)
+        for count in claim.counts
+    ]
+    return Predictions(
+        np.concatenate([part.truth_N for part in parts]),
+        np.concatenate([part.logprobs_NC for part in parts]),
+        np.concatenate([part.coverage_N for part in parts]),
+        tuple(answer for part in parts for answer in part.answers),
+        {site: np.concatenate([part.states[site] for part in parts]) for site in sites},
+    )
+
+
 def target_rows(bench: Bench, referent: Referent, experiment: int) -> pd.DataFrame:
-    """What the model expects before every label of a conversation.
+    """What the model expects as the labels of a conversation.
 
     Returns:
         One row an answer: ``trial_id``, ``arm``, ``referent``, ``axis``, ``layer``, ``experiment``, ``place`` (number
-        of shots before it), ``number`` and ``text`` of the held-out text, ``group``, ``truth``, ``answer`` (NaN if
-        invalid), ``coverage``, ``logprobs`` and ``wire`` (the score of the text's state in this very conversation,
-        beyond the one that parts the classes).
+        of shots before it), ``at`` (place of its text in the conversation), ``number`` and ``text`` of the held-out
+        text, ``group``, ``truth``, ``answer`` (NaN if invalid), ``coverage``, ``logprobs`` and ``wire`` (the score of
+        the text's state in this very conversation, beyond the one that parts the classes).
     """
-    texts = bench.drawn(experiment)
-    labels, cut = labels_of(bench, referent, texts)
+    labels, cut = labels_of(bench, referent, bench.drawn(experiment))
     site = resid_post(referent.layer)
-    found = teacher_forced(bench.loaded, bench.anatomy, conversation_of(bench, experiment, labels), sites=[site])
+    found = answered(bench.loaded, bench.anatomy, conversation_of(bench, experiment, labels), bench.claim, site)
     return rows_of(bench, referent, experiment, TARGET, labels, found).assign(
         wire=referent.axis.scores(found.states[site]) - cut
     )
@@ -191,7 +222,7 @@ def target_rows(bench: Bench, referent: Referent, experiment: int) -> pd.DataFra
 def redrawn(bench: Bench, experiment: int) -> Predictions:
     """What the model expects where the labels of a conversation were drawn by lot; the same for all referents."""
     conversation = conversation_of(bench, experiment, lot_labels(bench, experiment))
-    return teacher_forced(bench.loaded, bench.anatomy, conversation)
+    return answered(bench.loaded, bench.anatomy, conversation, bench.claim)
 
 
 def lot_labels(bench: Bench, experiment: int) -> NDArray[np.int64]:
@@ -218,21 +249,22 @@ def rows_of(
     bench: Bench, referent: Referent, experiment: int, arm: str, labels: NDArray[np.int64], found: Predictions
 ) -> pd.DataFrame:
     """What was answered in a conversation, one row an answer; see :func:`target_rows`."""
-    texts = bench.drawn(experiment)
-    count = len(texts)
+    shots, at = asked(bench.claim).T
+    texts = bench.drawn(experiment)[at]
     return pd.DataFrame(
         {
-            "trial_id": [f"{referent.name}/{experiment}/{place}/{arm}" for place in range(count)],
+            "trial_id": [f"{referent.name}/{experiment}/{a}/{n}/{arm}" for a, n in zip(at, shots, strict=True)],
             "arm": arm,
             "referent": referent.name,
             "axis": referent.axis.name,
             "layer": referent.layer,
             "experiment": experiment,
-            "place": np.arange(count),
+            "place": shots,
+            "at": at,
             "number": texts,
             "text": [bench.held_out.texts[i] for i in texts],
             "group": [bench.held_out.groups[i] for i in texts],
-            "truth": labels,
+            "truth": labels[at],
             "answer": [np.nan if answer is None else float(answer) for answer in found.answers],
             "coverage": found.coverage_N,
             "logprobs": pd.Series(found.logprobs_NC.tolist(), dtype=object),

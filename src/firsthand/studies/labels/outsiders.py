@@ -20,6 +20,7 @@ from firsthand.states.axes import logistic_axis
 from firsthand.studies.labels.biofeedback import (
     Bench,
     Referent,
+    answered,
     conversation_of,
     labels_of,
     parted,
@@ -27,7 +28,6 @@ from firsthand.studies.labels.biofeedback import (
     rows_of,
 )
 from firsthand.studies.labels.conversations import usable_names
-from firsthand.studies.labels.incontext import teacher_forced
 from firsthand.studies.labels.reading import TextStates, states_of
 
 READS: Final = "reads"
@@ -98,11 +98,12 @@ def outsider_rows(bench: Bench, outsider: Outsider, experiment: int) -> pd.DataF
     tables = []
     for referent in (one for one in bench.referents if one.layer == layer):
         labels, _ = labels_of(bench, referent, texts)
-        found = teacher_forced(outsider.loaded, outsider.anatomy, conversation_of(bench, experiment, labels))
+        conversation = conversation_of(bench, experiment, labels)
+        found = answered(outsider.loaded, outsider.anatomy, conversation, bench.claim)
         likelier = (found.logprobs_NC[:, 1] > found.logprobs_NC[:, 0]).astype(np.float64)
         tables.append(rows_of(bench, referent, experiment, READS, labels, found).assign(answer=likelier))
         others, _ = parted(outsider.counterpart(referent), outsider.states, texts, bench.claim.parted)
-        told = teacher_forced(bench.loaded, bench.anatomy, conversation_of(bench, experiment, others))
+        told = answered(bench.loaded, bench.anatomy, conversation_of(bench, experiment, others), bench.claim)
         tables.append(rows_of(bench, referent, experiment, f"{TOLD}{outsider.loaded.name}", others, told))
     return pd.concat(tables, ignore_index=True).assign(wire=np.nan)
 
