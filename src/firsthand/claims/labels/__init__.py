@@ -1,14 +1,13 @@
 """Claims about states that occur by themselves: one file a protocol."""
 
-from typing import Annotated, TypeAlias
-
-from pydantic import Field
+from typing import TypeAlias
 
 from firsthand.claims.labels.biofeedback import BiofeedbackClaim
+from firsthand.claims.labels.direct_meta import DirectMetaClaim
 
-LabelsClaim: TypeAlias = Annotated[BiofeedbackClaim, Field()]
+LabelsClaim: TypeAlias = BiofeedbackClaim | DirectMetaClaim
 """The claim of some label study, told apart by its field ``study``."""
 
-LABEL_CLAIMS = (BiofeedbackClaim,)
+LABEL_CLAIMS = (BiofeedbackClaim, DirectMetaClaim)
 
-__all__ = ["LABEL_CLAIMS", "BiofeedbackClaim", "LabelsClaim"]
+__all__ = ["LABEL_CLAIMS", "BiofeedbackClaim", "DirectMetaClaim", "LabelsClaim"]

@@ -58,3 +58,26 @@ def biofeedback(
     }
     source = Source(data, text, label, group, positive, longest)
     run_biofeedback(source, fields, out, json, device, dtype, dry_run)
+
+
+@labels_app.command("direct-meta")
+def direct_meta(
+    models: Annotated[str, typer.Option(help="Names, folders, GGUF files or Hugging Face ids, with commas.")],
+    pairs: Annotated[
+        Path | None, typer.Option(help="Pairs with columns good, bad and phenomenon; by default 140 of our own.")
+    ] = None,
+    out: Out = Path("runs/direct-meta"),
+    phrasings: Annotated[
+        str | None, typer.Option(help="Of better, acceptable, careful-writer and alone; by default all, with commas.")
+    ] = None,
+    dry_run: DryRun = False,
+    json: Json = None,
+    device: Device = None,
+    dtype: Dtype = "float32",
+) -> None:
+    """Does what these models say of two sentences follow their own probabilities more than one another's?"""
+    from firsthand.cli.labels.direct_meta import run_direct_meta
+
+    named = tuple(name.strip() for name in models.split(",") if name.strip())
+    asked = tuple(name.strip() for name in (phrasings or "").split(",") if name.strip())
+    run_direct_meta(named, pairs, asked, out, json, device, dtype, dry_run)
