@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from firsthand.analysis.inference import FEW_CLUSTERS, FloatArray, Inference, Measured
 
@@ -116,8 +116,14 @@ def resampled_totals(sums: FloatArray, draws: int, seed: int) -> FloatArray:
     units = len(sums)
     single = sums.astype(np.float32)
     chunks = _kept_weights(units, draws, seed) if units * draws <= _KEPT_CELLS else _weights(units, draws, seed)
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _threads().limit(limits=1, user_api="blas"):
         return np.concatenate([weights.astype(np.float32) @ single for weights in chunks]).astype(np.float64)
+
+
+@lru_cache(maxsize=1)
+def _threads() -> ThreadpoolController:
+    """Looking for the libraries that run threads takes longer than most products, so it is done once."""
+    return ThreadpoolController()
 
 
 @lru_cache(maxsize=2)

@@ -11,11 +11,12 @@ only what a model's two judgements share beyond that opinion makes it positive. 
 with own direct given the rival's survives with two models, but is positive for any common opinion that is measured with
 noise: it is shown, and never decides.
 
-Pairs and phenomena are the independent units, and the more cautious of the two speaks.
+Items (pairs that share a string are one) and phenomena are the independent units, and the more cautious of the two
+speaks. Who else could have said the same is in :mod:`firsthand.analysis.outsiders`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from typing import Final
 
@@ -24,10 +25,12 @@ import pandas as pd
 
 from firsthand.analysis.bootstrap import ClusterSums, Statistic, Totals
 from firsthand.analysis.inference import FloatArray, Inference, Measured
-from firsthand.analysis.means import clusters_of
+from firsthand.analysis.means import DRAWS, clusters_of
 from firsthand.errors import AnalysisError
 
 NEEDED: Final = ("key", "model", "direct", "meta", "coverage")
+FEATURES: Final = ("characters", "words")
+"""Columns of what anybody sees of a pair: by how much the better string is longer."""
 CORRELATION: Final = (-1.0, 1.0)
 DIFFERENCE: Final = (-2.0, 2.0)
 LEAST_SPREAD: Final = 1e-3
@@ -47,6 +50,7 @@ class Judged:
         coverage_MN: Probability mass on the labels, ``[models, pairs]``.
         pairs: One row a pair, with the cluster columns.
         clusters: Names of those columns.
+        draws: Draws of the bootstrap.
     """
 
     models: tuple[str, ...]
@@ -55,19 +59,21 @@ class Judged:
     coverage_MN: FloatArray
     pairs: pd.DataFrame
     clusters: tuple[str, ...]
+    draws: int = DRAWS
 
     def valid(self, *models: int) -> np.ndarray:
         """Where the answers of all these models are valid ``[pairs]``."""
         return np.asarray(np.isfinite(self.meta_MN[list(models)]).all(axis=0))
 
 
-def arranged(table: pd.DataFrame, clusters: Sequence[str] = ("key", "phenomenon")) -> Judged:
+def arranged(table: pd.DataFrame, clusters: Sequence[str] = ("key", "phenomenon"), draws: int = DRAWS) -> Judged:
     """Check a table of judgements and arrange it by model.
 
     Args:
         table: One row a model and pair: ``key``, ``model``, ``direct``, ``meta`` (NaN if invalid), ``coverage`` and the
-            cluster columns.
+            cluster columns; ``phenomenon`` and :data:`FEATURES` are kept where they are there.
         clusters: Columns of independent units.
+        draws: Draws of the bootstrap.
 
     Raises:
         AnalysisError: If a column is missing, there are fewer than two models, a model has a pair twice or lacks one
@@ -89,12 +95,13 @@ def arranged(table: pd.DataFrame, clusters: Sequence[str] = ("key", "phenomenon"
         raise AnalysisError(
             "Not every model has a direct judgement of every pair.", "Judge the same pairs with every model."
         )
-    pairs = table[list(dict.fromkeys(["key", *clusters]))].drop_duplicates()
+    kept = [name for name in ("phenomenon", *FEATURES) if name in table.columns]
+    pairs = table[list(dict.fromkeys(["key", *clusters, *kept]))].drop_duplicates()
     if len(pairs) != len(wide["direct"]):
         raise AnalysisError("A pair belongs to different clusters for different models.", "Name them alike.")
     keys = list(pairs["key"])
     direct, meta, coverage = (wide[n].loc[keys, list(models)].to_numpy(dtype=np.float64).T for n in NEEDED[2:])
-    return Judged(models, direct, meta, coverage, pairs.reset_index(drop=True), tuple(clusters))
+    return Judged(models, direct, meta, coverage, pairs.reset_index(drop=True), tuple(clusters), draws)
 
 
 def over_phrasings(table: pd.DataFrame) -> pd.DataFrame:
@@ -109,7 +116,7 @@ def over_phrasings(table: pd.DataFrame) -> pd.DataFrame:
     """
     spread = table.groupby(["model", "phrasing"])["meta"].transform("std", ddof=0)
     scaled = table["meta"] * (1.0 / spread).where(spread >= LEAST_SPREAD, 0.0)
-    same = [name for name in ("key", "phenomenon", "model", "direct") if name in table.columns]
+    same = [name for name in ("key", "item", "phenomenon", "model", "direct", *FEATURES) if name in table.columns]
     return table.assign(meta=scaled).groupby(same, sort=False, as_index=False)[["meta", "coverage"]].mean()
 
 
@@ -119,16 +126,22 @@ class Follows:
     Args:
         judged: The judgements.
         reporter: Number of the model that is asked.
+        outsiders: What others than these models say of the pairs ``[pairs]``, by name; they are numbered after them.
+
+    Attributes:
+        names: Names of the models and of the outsiders, by number.
+        pairs: Number of pairs.
     """
 
-    def __init__(self, judged: Judged, reporter: int) -> None:
+    def __init__(self, judged: Judged, reporter: int, outsiders: Mapping[str, FloatArray] | None = None) -> None:
+        others = outsiders or {}
         self._reporter = reporter
+        self.names = (*judged.models, *others)
         keep = judged.valid(reporter)
         self.pairs = int(keep.sum())
-        named = {"meta": judged.meta_MN[reporter, keep]} | {
-            _direct(n): values for n, values in enumerate(judged.direct_MN[:, keep])
-        }
-        agreeing = {_same(n): _same_sign(named["meta"], named[_direct(n)]) for n in range(len(judged.models))}
+        judges = [*judged.direct_MN, *others.values()]
+        named = {"meta": judged.meta_MN[reporter, keep]} | {_direct(n): one[keep] for n, one in enumerate(judges)}
+        agreeing = {_same(n): _same_sign(named["meta"], named[_direct(n)]) for n in range(len(judges))}
         self._sums = _sums(named, judged, keep, agreeing)
 
     def correlation(self, other: int) -> Measured:
@@ -198,14 +211,15 @@ def _sums(
     named: Mapping[str, FloatArray], judged: Judged, keep: np.ndarray, further: Mapping[str, FloatArray]
 ) -> ClusterSums:
     """Totals from which every correlation of some values follows; they are centred and scaled first, for precision."""
-    scaled = {name: _scaled(values) for name, values in named.items()}
-    columns = {"n": np.ones(int(keep.sum())), **scaled, **further}
-    for (name, x), (other, y) in combinations_with_replacement(scaled.items(), 2):
+    standard = {name: scaled(values) for name, values in named.items()}
+    columns = {"n": np.ones(int(keep.sum())), **standard, **further}
+    for (name, x), (other, y) in combinations_with_replacement(standard.items(), 2):
         columns[f"{name} x {other}"] = x * y
-    return ClusterSums(columns, clusters_of(judged.pairs[keep], judged.clusters))
+    return ClusterSums(columns, replace(clusters_of(judged.pairs[keep], judged.clusters), draws=judged.draws))
 
 
-def _scaled(values: FloatArray) -> FloatArray:
+def scaled(values: FloatArray) -> FloatArray:
+    """Values less their mean, divided by their standard deviation where they have one."""
     spread = values.std() if len(values) else 0.0
     return np.asarray((values - values.mean()) / (spread or 1.0)) if len(values) else values
 

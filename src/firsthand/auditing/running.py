@@ -9,6 +9,7 @@ from firsthand.engine.doctor import Finding, diagnose
 from firsthand.errors import ClaimError, InstrumentError
 from firsthand.progress import Progress
 from firsthand.report.document import ModelCard
+from firsthand.trials.canonical import digest
 from firsthand.trials.files import read_json, write_json
 from firsthand.version import __version__
 
@@ -59,6 +60,28 @@ def settle(folder: Path, frozen: Frozen, loaded: LoadedModel) -> None:
             f"{folder} was begun with {before['dtype']} on {before['device']}, and cannot go on with {loaded.dtype} on "
             f"{loaded.device}: the trace would mix two precisions.",
             "Use the same --dtype and --device, or another folder.",
+        )
+
+
+def settle_further(folder: Path, loaded: LoadedModel) -> None:
+    """Bind the folder to one more model and its arithmetic, where a study needs several; refuse another one.
+
+    The first model is bound with the claim (see :func:`settle`); each further one has an entry in ``models/``.
+
+    Raises:
+        ClaimError: If the folder was begun with other weights, another tokenizer or precision under this name.
+    """
+    path = folder / "models" / f"{digest(loaded.name)[:16]}.json"
+    now = {"name": loaded.name, **bindings_of(loaded).model_dump(), "dtype": loaded.dtype, "device": loaded.device}
+    if not path.exists():
+        write_json(path, now)
+    before = read_json(path)
+    changed = [name for name in now if before.get(name) != now[name]]
+    if changed:
+        listed = "; ".join(f"{name} was {before.get(name)}, is {now[name]}" for name in changed)
+        raise ClaimError(
+            f"{folder} was begun with another {loaded.name}: {listed}.",
+            "Use the same model, --dtype and --device, or another folder.",
         )
 
 

@@ -1,138 +1,190 @@
-"""The study of direct and meta judgements: from names of models and pairs of strings to verdicts in a folder.
+"""The study of direct and meta judgements: from a claim and pairs of strings to verdicts in a folder.
 
-Models are run one after the other, and no two are in memory at once. What a model judged is kept under a name that
-depends on all that it depends on (pairs, phrasings, weights, tokenizer, configuration, precision, version), so the same
-command after an interruption goes on where it stopped, and a changed one starts anew.
+Models are run one after the other, and no two are in memory at once. What a model judged is kept in a trace of its own,
+some pairs at a time, so the same command after an interruption goes on where it stopped.
 """
 
 import gc
-import re
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import pandas as pd
-import pyarrow as pa
-from pydantic import BaseModel, ConfigDict
 
 from firsthand.analysis.direct_meta import over_phrasings
-from firsthand.analysis.self_advantage import SelfAdvantage, self_advantage
-from firsthand.auditing.running import card_of
+from firsthand.analysis.self_advantage import LEAST_PAIRS, self_advantage
+from firsthand.analysis.self_results import SelfAdvantage
+from firsthand.auditing.labels.direct_meta_document import document_of
+from firsthand.auditing.labels.direct_meta_known import known_answers
+from firsthand.auditing.running import bindings_of, card_of, examined, settle, settle_further
+from firsthand.claims.freeze import FrozenLabels
+from firsthand.claims.labels import DirectMetaClaim
 from firsthand.engine import LoadedModel, load
-from firsthand.errors import LabelsError, TraceError
+from firsthand.errors import ClaimError, LabelsError
 from firsthand.progress import Progress, Silent
 from firsthand.report.document import ModelCard
-from firsthand.studies.labels.direct_meta import judgements, rows_of
-from firsthand.studies.labels.pairs import Pair, digest_of
-from firsthand.studies.labels.phrasings import PHRASINGS, Phrasing
-from firsthand.trials.canonical import digest
-from firsthand.trials.files import write_atomic, write_json
-from firsthand.trials.trace import to_parquet
-from firsthand.version import __version__
+from firsthand.report.labels_document import LabelsDocument
+from firsthand.studies.labels.direct_meta.judging import judgements, rows_of
+from firsthand.studies.labels.direct_meta.pairs import Pair, PairSet, digest_of, seen_of_pairs
+from firsthand.studies.labels.direct_meta.phrasings import PHRASINGS, Phrasing, digest_of_phrasings, named
+from firsthand.trials.keeping import Columns, kept
+from firsthand.trials.trace import Trace
 
 ALL: Final = "all phrasings"
 ALL_PER_TOKEN: Final = "all phrasings, direct judgements per token"  # noqa: S105
+PAIRS_AT_ONCE: Final = 25
+"""Pairs of a unit: what is lost by an interruption, and enough for the beginnings of prompts to be worth sharing."""
+COLUMNS: Final[Columns] = {
+    "public": ("key", "phenomenon", "phrasing", "good", "bad"),
+    "sealed": ("direct", "direct_mean"),
+    "reports": ("meta", "contrast", "valid"),
+    "readings": ("coverage", "leaning"),
+}
+
+Load = Callable[[str], LoadedModel]
 
 
-class DirectMeta(BaseModel):
+@dataclass(frozen=True)
+class DirectMetaRun:
     """A finished study.
 
     Attributes:
-        pairs_sha256: Fingerprint of the pairs.
-        phenomena: Number of pairs by phenomenon.
-        models: The models, in the order given.
+        folder: Its folder: ``claim.frozen.json``, ``models/``, ``trace/`` (one a model) and ``result.json``.
+        document: What was found.
+        table: Judgements, one row a model, phrasing and pair.
         results: Everything about meta averaged over the phrasings; the same with the direct judgement per token; and
             about every phrasing by itself.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    schema_version: Literal[1] = 1
-    pairs_sha256: str
-    phenomena: dict[str, int]
-    models: tuple[ModelCard, ...]
+    folder: Path
+    document: LabelsDocument
+    table: pd.DataFrame
     results: tuple[SelfAdvantage, ...]
 
 
+def claim_of(models: Sequence[str], pairs: Sequence[Pair], phrasings: Sequence[str] = ()) -> DirectMetaClaim:
+    """A claim about some models and pairs, with every phrasing unless some are named.
+
+    Raises:
+        LabelsError: If there is no phrasing of a name.
+        ValueError: If the models do not fit (Pydantic's).
+    """
+    chosen = named(phrasings) if phrasings else PHRASINGS
+    return DirectMetaClaim(
+        models=tuple(models),
+        pairs_sha256=digest_of(pairs),
+        phrasings=tuple(one.name for one in chosen),
+        phrasings_sha256=digest_of_phrasings(chosen),
+    )
+
+
 def study(
-    models: Sequence[str],
-    pairs: Sequence[Pair],
+    claim: DirectMetaClaim,
+    given: PairSet,
     folder: Path,
     progress: Progress | None = None,
-    phrasings: Sequence[Phrasing] = PHRASINGS,
-) -> DirectMeta:
+    *,
+    source: str | None = None,
+    load_model: Load | None = None,
+) -> DirectMetaRun:
     """Run the study, or go on with one.
 
     Args:
-        models: Names of at least two models, as :func:`firsthand.engine.load` takes them.
-        pairs: The pairs.
-        folder: Where ``judgements/`` (one Parquet file a model) and ``result.json`` are kept.
+        claim: The claim; it is frozen before anything is judged.
+        given: The pairs that it names.
+        folder: The run's folder; one folder holds one claim.
         progress: Who is told how far it is.
-        phrasings: The ways of asking.
+        source: The file that the pairs come from; ``None`` for our own.
+        load_model: Loads a model by its name.
 
     Returns:
-        The result, which is in ``result.json`` too.
+        The result, whose document is in ``result.json`` too.
 
     Raises:
-        LabelsError: If there are fewer than two models, one is named twice, two are the same, or there is no pair.
+        ClaimError: If pairs or phrasings are not those of the claim, or the folder holds another claim or model.
+        LabelsError: If two models are the same, or there are too few pairs.
         ModelError: If a model cannot be loaded.
         ElicitationError: If a model's tokenizer cannot express the strings or the labels.
         TraceError: If a file cannot be written, or was damaged.
     """
     progress = progress or Silent()
-    if len(models) < 2 or len(set(models)) < len(models) or not phrasings:
-        raise LabelsError(
-            f"The models are {', '.join(models) or 'none'}: a self advantage needs two different ones at least.",
-            "Name each model once, and at least two; three for the regression on similarity.",
-        )
-    tables: list[pd.DataFrame] = []
+    pairs, phrasings = given.pairs, named(claim.phrasings)
+    _check(claim, pairs, phrasings)
+    frames: list[pd.DataFrame] = []
     cards: list[ModelCard] = []
-    for name in models:
-        table, card = _judged(name, pairs, phrasings, folder, progress, cards)
+    notes: list[str] = []
+    frozen: FrozenLabels | None = None
+    for number, name in enumerate(claim.models):
+        progress.say(f"loading {name}")
+        loaded = (load_model or load)(name)
+        if frozen is None:
+            frozen = FrozenLabels.of(claim, bindings_of(loaded))
+            settle(folder, frozen, loaded)
+        else:
+            settle_further(folder, loaded)
+        cards.append(_card(loaded, name, cards))
+        notes += [f"{name}: {note}" for note in examined(loaded, progress)]
+        trace = Trace(folder / "trace" / f"{number}")
+        frames.append(_asked(loaded, pairs, phrasings, trace, progress).assign(model=name))
+        del loaded
         gc.collect()  # hooks and modules refer to one another; the next model needs the room
-        tables.append(table)
-        cards.append(card)
-    result = DirectMeta(
-        pairs_sha256=digest_of(pairs),
-        phenomena=dict(Counter(pair.phenomenon for pair in pairs)),
-        models=tuple(cards),
-        results=compared(pd.concat(tables, ignore_index=True)),
+    if frozen is None:
+        raise ClaimError("The claim names no model.", "Name at least two.")
+    table = pd.concat(frames, ignore_index=True).merge(
+        seen_of_pairs(pairs).drop(columns="phenomenon"), on="key", validate="many_to_one"
     )
-    write_json(folder / "result.json", result.model_dump(mode="json"))
-    return result
+    progress.say("comparing what the models say with what they do")
+    results = compared(table, claim)
+    known = known_answers(over_phrasings(table), claim, progress)
+    document = document_of(folder, frozen, cards, given, source, table, results, known, notes)
+    return DirectMetaRun(folder, document, table, results)
 
 
-def compared(table: pd.DataFrame) -> tuple[SelfAdvantage, ...]:
+def compared(table: pd.DataFrame, claim: DirectMetaClaim) -> tuple[SelfAdvantage, ...]:
     """Judge models by what they said over all phrasings, and for each phrasing by itself.
 
     Args:
-        table: What :func:`~firsthand.studies.labels.direct_meta.judgements` returned for several models.
+        table: What :func:`~firsthand.studies.labels.direct_meta.judging.judgements` returned for several models, with
+            what anybody sees of the pairs.
+        claim: The rules.
 
     Raises:
         AnalysisError: If the table does not fit.
     """
+    spec = claim.analysis
+    judged = partial(
+        self_advantage,
+        clusters=spec.clusters,
+        alpha=spec.alpha,
+        minimum_coverage=spec.minimum_coverage,
+        minimum_similarity=claim.minimum_similarity,
+        draws=spec.bootstrap_draws,
+    )
     per_token = table.assign(direct=table["direct_mean"])
-    names = list(dict.fromkeys(table["phrasing"]))
     return (
-        self_advantage(over_phrasings(table), ALL),
-        self_advantage(over_phrasings(per_token), ALL_PER_TOKEN),
-        *(self_advantage(table[table["phrasing"] == name], name) for name in names),
+        judged(over_phrasings(table), ALL),
+        judged(over_phrasings(per_token), ALL_PER_TOKEN),
+        *(judged(table[table["phrasing"] == name], name) for name in claim.phrasings),
     )
 
 
-def _judged(
-    name: str,
-    pairs: Sequence[Pair],
-    phrasings: Sequence[Phrasing],
-    folder: Path,
-    progress: Progress,
-    before: Sequence[ModelCard],
-) -> tuple[pd.DataFrame, ModelCard]:
-    """What a model judged, from the folder if it is there; the model is let go of on return."""
-    progress.say(f"loading {name}")
-    loaded = load(name)
+def _check(claim: DirectMetaClaim, pairs: Sequence[Pair], phrasings: Sequence[Phrasing]) -> None:
+    now = {"pairs_sha256": digest_of(pairs), "phrasings_sha256": digest_of_phrasings(phrasings)}
+    changed = [name for name, value in now.items() if getattr(claim, name) != value]
+    if changed:
+        raise ClaimError(
+            f"The claim was written for other {' and '.join(name.split('_')[0] for name in changed)}.",
+            "Give those that it names, or make a new claim.",
+        )
+    if len(pairs) < LEAST_PAIRS:
+        raise LabelsError(
+            f"There are {len(pairs)} pairs; no correlation is judged on fewer than {LEAST_PAIRS}.", "Add pairs."
+        )
+
+
+def _card(loaded: LoadedModel, name: str, before: Sequence[ModelCard]) -> ModelCard:
     card = card_of(loaded)
     for other in before:
         if (other.weights_sha256, other.tokenizer_sha256) == (card.weights_sha256, card.tokenizer_sha256):
@@ -140,41 +192,37 @@ def _judged(
                 f"{name} and {other.name} are the same model, so neither can have anything of its own.",
                 "Name different models.",
             )
-    path = folder / "judgements" / f"{_slug(name)}-{_key(loaded, pairs, phrasings)[:16]}.parquet"
-    if path.exists():
-        return _read(path), card
-    progress.start(f"asking {name}", rows_of(pairs, phrasings))
+    return card
+
+
+def _asked(
+    loaded: LoadedModel, pairs: Sequence[Pair], phrasings: Sequence[Phrasing], trace: Trace, progress: Progress
+) -> pd.DataFrame:
+    """What a model judged, unit by unit, from the trace where it is there."""
+    chunks = {
+        f"pairs.{start // PAIRS_AT_ONCE:04d}": pairs[start : start + PAIRS_AT_ONCE]
+        for start in range(0, len(pairs), PAIRS_AT_ONCE)
+    }
+    progress.start(f"asking {loaded.name}", rows_of(pairs, phrasings))
 
     def advance(done: int) -> None:
         for _ in range(done):
             progress.step()
 
-    write_atomic(path, to_parquet(judgements(loaded, pairs, phrasings, advance)))
-    return _read(path), card
+    frames = []
+    for unit, some in chunks.items():
+        if trace.unit_done(unit):
+            advance(rows_of(some, phrasings))
+        frames += kept(trace, [unit], partial(_made, loaded, some, phrasings, advance), COLUMNS)
+    trace.finish(list(chunks), {"study": "direct-meta", "model": loaded.name})
+    return pd.concat(frames, ignore_index=True)
 
 
-def _key(loaded: LoadedModel, pairs: Sequence[Pair], phrasings: Sequence[Phrasing]) -> str:
-    """Fingerprint of everything that a model's judgements depend on."""
-    return digest(
-        {
-            "pairs": digest_of(pairs),
-            "phrasings": [asdict(phrasing) for phrasing in phrasings],
-            "name": loaded.name,
-            "weights": loaded.weights_sha256,
-            "tokenizer": loaded.tokenizer_sha256,
-            "config": loaded.config_sha256,
-            "arithmetic": [loaded.dtype, loaded.device],
-            "version": __version__,
-        }
-    )
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", name).strip("-.")[-60:]
-
-
-def _read(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(path)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise TraceError(f"{path} is damaged: {error}.", "Remove it, and run the same command again.") from error
+def _made(
+    loaded: LoadedModel, pairs: Sequence[Pair], phrasings: Sequence[Phrasing], advance: Callable[[int], None]
+) -> list[pd.DataFrame]:
+    shown: Mapping[str, Pair] = {pair.key: pair for pair in pairs}
+    table = judgements(loaded, pairs, phrasings, advance)
+    good, bad = ([getattr(shown[key], side) for key in table["key"]] for side in ("good", "bad"))
+    texts = [f"{one}\n{other}" for one, other in zip(good, bad, strict=True)]
+    return [table.assign(good=good, bad=bad, text=texts)]

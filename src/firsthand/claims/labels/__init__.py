@@ -6,10 +6,11 @@ from pydantic import Field
 
 from firsthand.claims.labels.belief import BeliefClaim
 from firsthand.claims.labels.biofeedback import BiofeedbackClaim
+from firsthand.claims.labels.direct_meta import DirectMetaClaim
 
-LabelsClaim: TypeAlias = Annotated[BiofeedbackClaim | BeliefClaim, Field(discriminator="study")]
+LabelsClaim: TypeAlias = Annotated[BiofeedbackClaim | BeliefClaim | DirectMetaClaim, Field(discriminator="study")]
 """The claim of some label study, told apart by its field ``study``."""
 
-LABEL_CLAIMS = (BiofeedbackClaim, BeliefClaim)
+LABEL_CLAIMS = (BiofeedbackClaim, BeliefClaim, DirectMetaClaim)
 
-__all__ = ["LABEL_CLAIMS", "BeliefClaim", "BiofeedbackClaim", "LabelsClaim"]
+__all__ = ["LABEL_CLAIMS", "BeliefClaim", "BiofeedbackClaim", "DirectMetaClaim", "LabelsClaim"]

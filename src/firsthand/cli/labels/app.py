@@ -127,3 +127,116 @@ def belief(
         **({"steering": None} if no_steering else {}),
     }
     run_belief(Ask(data, kinds, layers, out, json, device, dtype, dry_run), fields)
+
+
+@labels_app.command("direct-meta")
+def direct_meta(
+    models: Annotated[str, typer.Option(help="Names, folders, GGUF files or Hugging Face ids, with commas.")],
+    pairs: Annotated[
+        Path | None, typer.Option(help="Pairs with columns good, bad and phenomenon; by default 140 of our own.")
+    ] = None,
+    out: Out = Path("runs/direct-meta"),
+    phrasings: Annotated[
+        str | None, typer.Option(help="Of better, acceptable, careful-writer and alone; by default all, with commas.")
+    ] = None,
+    dry_run: DryRun = False,
+    json: Json = None,
+    device: Device = None,
+    dtype: Dtype = "float32",
+) -> None:
+    """Does what these models say of two sentences follow their own probabilities more than one another's?"""
+    from firsthand.cli.labels.direct_meta import run_direct_meta
+
+    named = tuple(name.strip() for name in models.split(",") if name.strip())
+    asked = tuple(name.strip() for name in (phrasings or "").split(",") if name.strip())
+    run_direct_meta(named, pairs, asked, out, json, device, dtype, dry_run)
+
+
+@labels_app.command("confidence")
+def confidence(
+    data: Annotated[Path, typer.Option(help="Questions: a CSV in MMLU's layout, named columns, or a folder of files.")],
+    model: Model = "smollm2",
+    out: Out = Path("runs/confidence"),
+    reader: Annotated[str | None, typer.Option(help="Another model that reads the same, e.g. gemma3-270m.")] = None,
+    question: Annotated[str | None, typer.Option(help="Column of the questions.")] = None,
+    options: Annotated[str | None, typer.Option(help="Column of the options, or one for each, with commas.")] = None,
+    answer: Annotated[str | None, typer.Option(help="Column of the right answer: letter, text or number.")] = None,
+    group: Annotated[str | None, typer.Option(help="Column of the subject.")] = None,
+    longest: Annotated[int, typer.Option(help="Most tokens of a question with its options.")] = 200,
+    questions: Annotated[int, typer.Option(help="Questions to ask, drawn evenly from the subjects.")] = 200,
+    pairs: Annotated[int, typer.Option(help="How many are asked again as a choice between two, for meta-d'.")] = 80,
+    orders: Annotated[int, typer.Option(help="Orders of the options in which each is asked; an even number.")] = 2,
+    reports: Annotated[str | None, typer.Option(help="How: true, percent, code, know, with commas.")] = None,
+    layers: Annotated[str | None, typer.Option(help="Layers that a probe reads; by default five.")] = None,
+    seed: Seed = 0,
+    dry_run: DryRun = False,
+    json: Json = None,
+    device: Device = None,
+    dtype: Dtype = "float32",
+) -> None:
+    """Does this model's confidence tell which of its own answers are right, better than readers of the same can?"""
+    from firsthand.cli.labels.confidence import run_confidence
+    from firsthand.studies.labels.confidence.files import Columns
+
+    lists = {"layers": layers, "reports": reports}
+    fields = {
+        "model": model,
+        "reader": reader,
+        "questions": questions,
+        "pairs": pairs,
+        "orders": orders,
+        "seed": seed,
+        **{name: value.split(",") for name, value in lists.items() if value is not None},
+    }
+    columns = Columns(question, tuple(options.split(",")) if options else (), answer, group)
+    run_confidence(data, columns, longest, fields, out, json, device, dtype, dry_run)
+
+
+@labels_app.command("prediction")
+def prediction(
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Prompts: a file or folder of MMLU, or any file of texts; without it, short ones of ours."),
+    ] = None,
+    model: Model = "smollm2",
+    out: Out = Path("runs/prediction"),
+    reader: Annotated[
+        list[str] | None, typer.Option(help="Another model that foresees this one; may be given several times.")
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="Column of the texts.")] = None,
+    group: Annotated[str | None, typer.Option(help="Column of what belongs together.")] = None,
+    ask: Annotated[str, typer.Option(help="What is asked of each text of a file.")] = "Reply with one word.",
+    longest: Annotated[int, typer.Option(help="Most tokens of a prompt.")] = 96,
+    properties: Annotated[str | None, typer.Option(help="What of an answer is to be foreseen, with commas.")] = None,
+    examples: Annotated[str | None, typer.Option(help="Numbers of examples; judged at the largest.")] = None,
+    experiments: Annotated[int, typer.Option(help="Draws of examples, wording and letters.")] = 2,
+    fit: Annotated[int | None, typer.Option(help="Prompts to learn from; 80, or half of what there is.")] = None,
+    judged: Annotated[int | None, typer.Option(help="Prompts to be foreseen; 80, or half of what there is.")] = None,
+    longest_answer: Annotated[int, typer.Option(help="Most tokens of an answer.")] = 8,
+    draws: Annotated[int, typer.Option(help="Sampled answers to each prompt, beside the greedy one.")] = 0,
+    seed: Seed = 0,
+    dry_run: DryRun = False,
+    json: Json = None,
+    device: Device = None,
+    dtype: Dtype = "float32",
+) -> None:
+    """Does this model foresee its own answers better than whoever has seen the same ones?"""
+    import shlex
+    import sys
+
+    from firsthand.cli.labels.prediction import Source, run_prediction
+
+    lists = {"properties": properties, "examples": examples}
+    numbers = {"fit": fit, "judged": judged}
+    fields = {
+        "model": model,
+        "readers": reader or (),
+        "experiments": experiments,
+        "longest_answer": longest_answer,
+        "draws": draws,
+        "seed": seed,
+        **{name: value.split(",") for name, value in lists.items() if value is not None},
+        **{name: value for name, value in numbers.items() if value is not None},
+    }
+    source = Source(data, text, group, ask, longest)
+    run_prediction(source, fields, out, json, device, dtype, dry_run, shlex.join(["firsthand", *sys.argv[1:]]))

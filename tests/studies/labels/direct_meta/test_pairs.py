@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from firsthand.errors import LabelsError
-from firsthand.studies.labels.pairs import Pair, built_in, digest_of, read_pairs, sides
+from firsthand.studies.labels.direct_meta.pairs import Pair, built_in, digest_of, read_pairs, sides
 
 HEADER = "good,bad,phenomenon\n"
 

@@ -6,14 +6,16 @@ is left out and counted by what was wrong with it; a file that says two things a
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import pandas as pd
+
 from firsthand.errors import LabelsError
+from firsthand.studies.labels.direct_meta.texts import TEXTS
 from firsthand.studies.labels.tables import Record, read_records
-from firsthand.studies.labels.texts_pairs import TEXTS
 from firsthand.trials.canonical import digest
 
 NEEDED: Final = ("good", "bad")
@@ -78,6 +80,39 @@ def sides(text: str) -> tuple[str, str]:
 def digest_of(pairs: Iterable[Pair]) -> str:
     """SHA-256 of pairs, in hexadecimal: equal for equal pairs in equal order."""
     return digest([[pair.key, pair.good, pair.bad, pair.phenomenon] for pair in pairs])
+
+
+def items_of(pairs: Iterable[Pair]) -> dict[str, str]:
+    """The item of each pair, by its key: pairs that share a string, directly or through others, are one item."""
+    parent: dict[str, str] = {}
+
+    def root(text: str) -> str:
+        while parent.setdefault(text, text) != text:
+            parent[text] = parent[parent[text]]
+            text = parent[text]
+        return text
+
+    listed = list(pairs)
+    for pair in listed:
+        parent[root(pair.bad)] = root(pair.good)
+    named: dict[str, str] = {}
+    return {pair.key: named.setdefault(root(pair.good), pair.key) for pair in listed}
+
+
+def seen_of_pairs(pairs: Sequence[Pair]) -> pd.DataFrame:
+    """What anybody sees of pairs: ``key``, ``item``, ``phenomenon``, and by how many ``characters`` and ``words`` the
+    better string is longer.
+    """
+    items = items_of(pairs)
+    return pd.DataFrame(
+        {
+            "key": [pair.key for pair in pairs],
+            "item": [items[pair.key] for pair in pairs],
+            "phenomenon": [pair.phenomenon for pair in pairs],
+            "characters": [len(pair.good) - len(pair.bad) for pair in pairs],
+            "words": [len(pair.good.split()) - len(pair.bad.split()) for pair in pairs],
+        }
+    )
 
 
 def read_pairs(path: Path) -> PairSet:

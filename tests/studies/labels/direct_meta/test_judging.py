@@ -10,7 +10,7 @@ import torch
 from firsthand.engine import load
 from firsthand.engine.loading import LoadedModel
 from firsthand.errors import ElicitationError, EngineError, LabelsError
-from firsthand.studies.labels.direct_meta import (
+from firsthand.studies.labels.direct_meta.judging import (
     COLUMNS,
     begin_token,
     direct,
@@ -19,8 +19,8 @@ from firsthand.studies.labels.direct_meta import (
     meta,
     rows_of,
 )
-from firsthand.studies.labels.pairs import Pair, built_in
-from firsthand.studies.labels.phrasings import PHRASINGS, Phrasing
+from firsthand.studies.labels.direct_meta.pairs import Pair, built_in
+from firsthand.studies.labels.direct_meta.phrasings import PHRASINGS, Phrasing
 
 PAIRS = (*built_in()[::29], Pair("short", "Yes.", "No, it is not {second} here.", "own"))
 CHOICE, ALONE = PHRASINGS[0], PHRASINGS[-1]
@@ -85,8 +85,8 @@ def test_a_choice_is_the_mean_of_plain_runs_of_both_orders(tiny: LoadedModel) ->
         reads = [
             prompt_read(
                 tiny,
-                "Which of these two sentences is the better sentence? Answer with its number, (1) or (2)."
-                f"\n(1) {first}\n(2) {second}",
+                "Two sentences follow, and then a question about them. Answer with the number of a sentence, "
+                f"(1) or (2).\n(1) {first}\n(2) {second}\nWhich sentence is the better one?",
                 "The better sentence is (",
                 [["1"], ["2"]],
             )
@@ -124,7 +124,7 @@ def test_an_answer_that_is_likeliest_no_label_is_no_preference(tiny: LoadedModel
 def test_an_answer_counts_only_if_both_prompts_are_answered_with_a_label(
     tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from firsthand.studies.labels import direct_meta as module
+    from firsthand.studies.labels.direct_meta import asking as module
 
     def scripted(anatomy: object, rows: list[object], reduce: object, advance: object) -> object:
         logprobs = torch.full((len(rows), len(tiny.tokenizer)), -20.0)

@@ -25,8 +25,9 @@ from firsthand.engine.loading import LoadedModel
 from firsthand.engine.prompts import Message, render
 from firsthand.engine.sweep import run
 from firsthand.errors import ElicitationError, LabelsError
-from firsthand.studies.labels.pairs import Pair
-from firsthand.studies.labels.phrasings import PHRASINGS, Phrasing
+from firsthand.studies.labels.direct_meta.asking import ask, tokens_run
+from firsthand.studies.labels.direct_meta.pairs import Pair
+from firsthand.studies.labels.direct_meta.phrasings import PHRASINGS, Phrasing
 
 COLUMNS: Final = (
     *("trial_id", "key", "phenomenon", "model", "phrasing"),
@@ -79,6 +80,14 @@ def judgements(
 def rows_of(pairs: Sequence[Pair], phrasings: Sequence[Phrasing] = PHRASINGS) -> int:
     """Rows that a model runs for :func:`judgements`."""
     return 2 * len(pairs) * (1 + len(phrasings))
+
+
+def token_count(loaded: LoadedModel, pairs: Sequence[Pair], phrasings: Sequence[Phrasing] = PHRASINGS) -> int:
+    """Tokens that a model runs for :func:`judgements`; what prompts have in common is counted as often as it is run."""
+    count = sum(len(string_tokens(loaded, text)) for pair in pairs for text in (pair.good, pair.bad))
+    for some in _shown_alike(phrasings):
+        count += tokens_run([[one.tokens for one in row] for row in _asked(loaded.tokenizer, some, pairs)])
+    return count
 
 
 def direct(loaded: LoadedModel, pairs: Sequence[Pair], advance: Callable[[int], None] | None = None) -> pd.DataFrame:
@@ -179,28 +188,40 @@ def meta(
         EngineError: If a prompt cannot be rendered or run.
     """
     anatomy = inspect_model(loaded.model)
-    tables = []
-    for phrasing in phrasings:
-        asked = [one for pair in pairs for one in _prompts(loaded.tokenizer, phrasing, pair)]
+    tables = {}
+    for some in _shown_alike(phrasings):
+        asked_TQ = _asked(loaded.tokenizer, some, pairs)
 
-        def read(logprobs_RV: Tensor, owners: Sequence[int], asked: Sequence[_Asked] = asked) -> Tensor:
-            return torch.stack([_read(one, asked[i]) for i, one in zip(owners, logprobs_RV, strict=True)])
+        def read(logprobs_V: Tensor, text: int, question: int, asked: Sequence[Sequence[_Asked]] = asked_TQ) -> Tensor:
+            return _read(logprobs_V, asked[text][question])
 
-        rows = [Row(one.tokens) for one in asked]
-        read_R3 = run(anatomy, rows, reduce=read, advance=advance).logprobs_RV
-        tables.append(_table(phrasing, pairs, asked, read_R3))
-    return pd.concat(tables, ignore_index=True)
+        read_TQ3 = ask(anatomy, [[one.tokens for one in row] for row in asked_TQ], read, advance)
+        for q, phrasing in enumerate(some):
+            tables[phrasing.name] = _table(phrasing, pairs, [row[q] for row in asked_TQ], read_TQ3[:, q])
+    return pd.concat([tables[phrasing.name] for phrasing in phrasings], ignore_index=True)
+
+
+def _shown_alike(phrasings: Sequence[Phrasing]) -> list[list[Phrasing]]:
+    """Phrasings that show the same of a pair together: they are questions about the same texts."""
+    groups: dict[str, list[Phrasing]] = {}
+    for one in phrasings:
+        groups.setdefault(one.shows, []).append(one)
+    return list(groups.values())
+
+
+def _asked(
+    tokenizer: PreTrainedTokenizerBase, phrasings: Sequence[Phrasing], pairs: Sequence[Pair]
+) -> list[list[_Asked]]:
+    """For each pair twice (the good string first, then the other) the questions about it, ``[2 pairs][phrasings]``."""
+    prompts = [[_prompts(tokenizer, phrasing, pair) for phrasing in phrasings] for pair in pairs]
+    return [[both[way] for both in of_pair] for of_pair in prompts for way in (0, 1)]
 
 
 def _prompts(tokenizer: PreTrainedTokenizerBase, phrasing: Phrasing, pair: Pair) -> tuple[_Asked, _Asked]:
     """A pair's two prompts: both orders of its strings, or each of them alone; the good one first."""
     found = []
     for (first, second), sign in zip(((pair.good, pair.bad), (pair.bad, pair.good)), (1, -1), strict=True):
-        shown = {"{first}": first, "{second}": second, "{sentence}": first}
-        text = phrasing.question
-        for name, at in sorted(((n, text.find(n)) for n in shown if n in text), key=lambda pair: -pair[1]):
-            text = text[:at] + shown[name] + text[at + len(name) :]  # from the end, so that a string may hold a brace
-        messages: list[Message] = [("user", text), ("assistant", phrasing.stem)]
+        messages: list[Message] = [("user", phrasing.asked(first, second)), ("assistant", phrasing.stem)]
         rendered = render(tokenizer, messages)
         found.append(_Asked(rendered.tokens, label_tokens(tokenizer, phrasing, rendered.text), sign))
     return found[0], found[1]
