@@ -19,8 +19,10 @@ def drawn(*lines: PlotLine, unit: Unit = Unit.PERCENT, references: tuple[Referen
     return curves(lines, x_title="Layer", y_title="Right", unit=unit, references=references)
 
 
-def marks(spec: dict[str, Any]) -> list[dict[str, Any]]:
-    return [layer["mark"] for layer in spec["vconcat"][0]["layer"]]
+def values(spec: dict[str, Any], mark: str) -> list[dict[str, Any]]:
+    found = [layer for layer in spec["vconcat"][0]["layer"] if layer["mark"]["type"] == mark]
+    records: list[dict[str, Any]] = found[0]["data"]["values"]
+    return records
 
 
 def domain(spec: dict[str, Any], axis: str) -> list[float]:
@@ -30,13 +32,13 @@ def domain(spec: dict[str, Any], axis: str) -> list[float]:
 
 def test_what_stands_out_is_drawn_over_the_others() -> None:
     spec = drawn(line("report", 0.5, 0.6, emphasis=True), line("other", 0.4, 0.5))
-    lines = [mark for mark in marks(spec) if mark["type"] == "line"]
-    assert [mark["color"] for mark in lines] == [LIGHT["other"], LIGHT["accent"]]
+    assert [record["color"] for record in values(spec, "line")] == [LIGHT["other"]] * 2 + [LIGHT["accent"]] * 2
 
 
 def test_a_line_of_one_point_has_a_bar_for_its_interval() -> None:
-    assert [mark["type"] for mark in marks(drawn(line("one", 0.5)))] == ["rule", "line", "point"]
-    assert [mark["type"] for mark in marks(drawn(line("two", 0.5, 0.6)))] == ["area", "line", "point"]
+    spec = drawn(line("one", 0.5), line("two", 0.5, 0.6))
+    assert [record["series"] for record in values(spec, "rule")] == [0]
+    assert [record["series"] for record in values(spec, "area")] == [1, 1]
 
 
 def test_the_axes_hold_every_interval_and_reference() -> None:

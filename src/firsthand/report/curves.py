@@ -17,7 +17,7 @@ from firsthand.report.svg import LIGHT
 HEIGHT = 250
 _PLOT = WIDTH - 58
 _LEGEND_ROW = 20
-_NAME = 50
+_NAME = 42
 _SHAPES = ("circle", "square", "triangle-up", "cross", "triangle-down", "triangle-right", "triangle-left", "wedge")
 _DASHES = ([1, 0], [6, 3], [2, 3], [8, 3, 2, 3])
 
@@ -67,16 +67,20 @@ def curves(
 
     looks = _looks(lines)
     domain = _span([*_ends(lines), *(reference.value for reference in references)], unit)
-    y_scale = alt.Scale(domain=list(domain), nice=False, clamp=True)
-    x = alt.X(
-        "x:Q", title=one_line(x_title, 60), scale=alt.Scale(domain=_sides(lines), nice=False), axis=_x_axis(lines)
-    )
-    shared = {"title": one_line(y_title, 46), "scale": y_scale, "axis": _axis(unit)}
-    layers: list[Any] = []
+    x_scale = alt.Scale(domain=_sides(lines), nice=False)
+    x = alt.X("x:Q", title=one_line(x_title, 60), scale=x_scale, axis=_x_axis(lines))
+    y = {
+        "title": one_line(y_title, 46),
+        "scale": alt.Scale(domain=list(domain), nice=False, clamp=True),
+        "axis": _axis(unit),
+    }
     order = sorted(range(len(lines)), key=lambda index: lines[index].emphasis)
+    bands, bars, points = [], [], []
     for index in order:
-        layers += _line(lines[index], looks[index], x, shared, domain)
-    layers += _references(references, y_scale)
+        found = _records(lines[index], looks[index], index, domain)
+        (bands if len(found) > 1 else bars).extend(found)
+        points += found
+    layers = [*_lines(bands, bars, points, x, y), *_references(references, y["scale"])]
     plot = alt.layer(*layers).properties(width=_PLOT, height=HEIGHT)
     return _finish(alt.vconcat(plot, _legend(lines, looks), spacing=14))
 
@@ -93,37 +97,45 @@ def _looks(lines: Sequence[PlotLine]) -> list[_Look]:
     return found
 
 
-def _line(line: PlotLine, look: _Look, x: Any, shared: dict[str, Any], domain: tuple[float, float]) -> list[Any]:
-    import altair as alt
-
-    records = [
+def _records(line: PlotLine, look: _Look, series: int, domain: tuple[float, float]) -> list[dict[str, Any]]:
+    """One record a point; an end that is not known reaches to the edge, a point that is not known is left out."""
+    return [
         {
+            "series": series,
             "x": point.x,
             "value": point.value if math.isfinite(point.value) else None,
             "low": point.low if math.isfinite(point.low) else domain[0],
             "high": point.high if math.isfinite(point.high) else domain[1],
+            **vars(look),
         }
         for point in line.points
     ]
-    base = alt.Chart(alt.Data(values=records)).encode(x=x)
-    y = alt.Y("value:Q", **shared)
-    band = {"y": alt.Y("low:Q", **shared), "y2": alt.Y2("high:Q")}
-    if len(records) > 1:
-        around = base.mark_area(color=look.color, opacity=look.band).encode(**band)
-    else:
-        around = base.mark_rule(color=look.color, strokeWidth=look.stroke).encode(**band)
+
+
+def _lines(
+    bands: Sequence[dict[str, Any]],
+    bars: Sequence[dict[str, Any]],
+    points: Sequence[dict[str, Any]],
+    x: Any,
+    y: dict[str, Any],
+) -> list[Any]:
+    """Bands, bars of lines that are one point only, lines and points: few layers, however many lines there are."""
+    import altair as alt
+
+    color, stroke = alt.Color("color:N", scale=None), alt.StrokeWidth("stroke:Q", scale=None)
+    value, low, high = alt.Y("value:Q", **y), alt.Y("low:Q", **y), alt.Y2("high:Q")
+    detail = alt.Detail("series:N")
     return [
-        around,
-        base.mark_line(color=look.color, strokeWidth=look.stroke, strokeDash=look.dash).encode(y=y),
-        base.mark_point(
-            filled=True,
-            opacity=1,
-            color=look.color,
-            shape=look.shape,
-            size=look.size,
-            stroke=LIGHT["paper"],
-            strokeWidth=1,
-        ).encode(y=y),
+        alt.Chart(alt.Data(values=list(bands)))
+        .mark_area()
+        .encode(x=x, y=low, y2=high, detail=detail, color=color, opacity=alt.Opacity("band:Q", scale=None)),
+        alt.Chart(alt.Data(values=list(bars))).mark_rule().encode(x=x, y=low, y2=high, color=color, strokeWidth=stroke),
+        alt.Chart(alt.Data(values=list(points)))
+        .mark_line()
+        .encode(x=x, y=value, detail=detail, color=color, strokeWidth=stroke, strokeDash=_dash()),
+        alt.Chart(alt.Data(values=list(points)))
+        .mark_point(filled=True, opacity=1, stroke=LIGHT["paper"], strokeWidth=1)
+        .encode(x=x, y=value, color=color, shape=_shape(), size=_size()),
     ]
 
 
@@ -148,26 +160,50 @@ def _legend(lines: Sequence[PlotLine], looks: Sequence[_Look]) -> Any:
     import altair as alt
 
     scale = alt.Scale(domain=[-0.5, max(len(lines), 1) - 0.5], reverse=True, nice=False)
-    layers: list[Any] = []
-    for row, (line, look) in enumerate(zip(lines, looks, strict=True)):
-        ink = LIGHT["accent"] if line.emphasis else LIGHT["muted"]
-        base = alt.Chart(alt.Data(values=[{"row": row, "name": one_line(line.name, _NAME)}])).encode(
-            y=alt.Y("row:Q", axis=None, scale=scale)
-        )
-        layers += [
-            base.mark_rule(color=look.color, strokeWidth=look.stroke, strokeDash=look.dash).encode(
-                x=alt.value(0), x2=alt.value(30)
-            ),
-            base.mark_point(**_mark(look)).encode(x=alt.value(15)),
-            base.mark_text(align="left", fontSize=12, fontWeight=600 if line.emphasis else 400, color=ink).encode(
-                x=alt.value(38), text="name:N"
-            ),
-        ]
+    records = [
+        {
+            "row": row,
+            "name": one_line(line.name, _NAME),
+            "ink": LIGHT["accent"] if line.emphasis else LIGHT["muted"],
+            "weight": 600 if line.emphasis else 400,
+            **vars(look),
+        }
+        for row, (line, look) in enumerate(zip(lines, looks, strict=True))
+    ]
+    base = alt.Chart(alt.Data(values=records)).encode(y=alt.Y("row:Q", axis=None, scale=scale))
+    color = alt.Color("color:N", scale=None)
+    layers: list[Any] = [
+        base.mark_rule().encode(
+            x=alt.value(0),
+            x2=alt.value(30),
+            color=color,
+            strokeWidth=alt.StrokeWidth("stroke:Q", scale=None),
+            strokeDash=_dash(),
+        ),
+        base.mark_point(filled=True, opacity=1).encode(x=alt.value(15), color=color, shape=_shape(), size=_size()),
+        base.mark_text(align="left", fontSize=12, fontWeight=alt.ExprRef("datum.weight")).encode(
+            x=alt.value(38), text="name:N", color=alt.Color("ink:N", scale=None)
+        ),
+    ]
     return alt.layer(*layers).properties(width=_PLOT, height=_LEGEND_ROW * max(len(lines), 1))
 
 
-def _mark(look: _Look) -> dict[str, Any]:
-    return {"filled": True, "opacity": 1, "color": look.color, "shape": look.shape, "size": look.size}
+def _shape() -> Any:
+    import altair as alt
+
+    return alt.Shape("shape:N", scale=None)
+
+
+def _size() -> Any:
+    import altair as alt
+
+    return alt.Size("size:Q", scale=None)
+
+
+def _dash() -> Any:
+    import altair as alt
+
+    return alt.StrokeDash("dash:N", scale=None)
 
 
 def _ends(lines: Sequence[PlotLine]) -> list[float]:

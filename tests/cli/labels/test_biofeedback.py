@@ -81,7 +81,7 @@ def test_a_finished_study_is_verified_reported_and_not_rescored(
     assert "unchanged since" in firsthand("claim", "check", claim).out
     ask = ("labels", "biofeedback", "--data", data, "--claim", claim, "--out", out)
     assert_refused(firsthand(*ask, "--shots", "9"), "--claim holds all settings", "shots")
-    assert_refused(firsthand("verify", tmp_path), "not frozen")
+    assert_refused(firsthand("verify", tmp_path), "holds no finished run", "firsthand labels biofeedback --out")
     done = firsthand(*ask)
     assert done.code == 0, done.err
     assert "4 units: files as written." in firsthand("verify", out).out

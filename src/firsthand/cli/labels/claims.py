@@ -60,8 +60,8 @@ def standard_claim(study: str, model: str, data: Path | None) -> LabelsClaim:
     """
     kind = LABEL_STUDIES[study]
     fields: dict[str, Any] = {"model": model} if "model" in kind.model_fields else {}
-    if study in _FROM_DATA:
-        fields |= _FROM_DATA[study](data, model)
+    if study in FROM_DATA:
+        fields |= FROM_DATA[study](data, model)
     needed = sorted(name for name, field in kind.model_fields.items() if field.is_required() and name not in fields)
     if needed:
         raise ClaimError(
@@ -93,7 +93,7 @@ def _biofeedback(data: Path | None, model: str) -> dict[str, Any]:
     return from_data(data, model)
 
 
-_FROM_DATA: Final[dict[str, Callable[[Path | None, str], dict[str, Any]]]] = {"biofeedback": _biofeedback}
+FROM_DATA: Final[dict[str, Callable[[Path | None, str], dict[str, Any]]]] = {"biofeedback": _biofeedback}
 """For each study on data, what the data give its claim: their hash, under the name of its field.
 
 A study whose data come with the package takes ``None`` for them.
