@@ -169,3 +169,31 @@ def test_instructions_say_nothing_of_what_labels_stand_for() -> None:
 def test_fewer_than_two_names_are_refused() -> None:
     with pytest.raises(ElicitationError, match="usable with this model: 3"):
         draw_wording(("3", "3"), 0, 0)
+
+
+def test_three_classes_have_a_token_each_wherever_they_stand(tokenizer: PreTrainedTokenizerBase) -> None:
+    shots = tuple(Shot(text, i % 3) for i, text in enumerate(TEXTS))
+    one = Conversation("Give the label: 3, 7 or 5.", ("3", "7", "5"), shots)
+    laid = lay_out(tokenizer, one)
+    assert [tokenizer.decode([token]) for token in laid.answers] == ["3", "7", "5"]
+    assert [tokenizer.decode([laid.tokens[p]]) for p in laid.places] == [one.names[s.label] for s in shots]
+    with pytest.raises(ElicitationError, match="'3', '7' and '55' are not one token"):
+        lay_out(tokenizer, replace(one, names=("3", "7", "55")))
+    with pytest.raises(LabelsError, match="labels are 0, 1 or 2"):
+        replace(one, shots=(Shot("a", 3),))
+
+
+def test_over_three_experiments_with_three_classes_no_name_means_one_and_each_is_mentioned_first() -> None:
+    drawn = [draw_wording(NAMES["digits"], 0, experiment, 3) for experiment in range(60)]
+    means = Counter((name, label) for _, names in drawn for label, name in enumerate(names))
+    assert all(means[name, 0] == means[name, 1] == means[name, 2] for name in NAMES["digits"])
+    for begin in range(0, 60, 3):
+        told = {instruction for instruction, _ in drawn[begin : begin + 3]}
+        assert len(told) == 1
+        instruction = told.pop()
+        assert all(name in instruction for name in drawn[begin][1])
+        assert len({min(names, key=instruction.index) for _, names in drawn[begin : begin + 3]}) == 1
+        first = [min(range(3), key=lambda c, n=names: instruction.index(n[c])) for _, names in drawn[begin : begin + 3]]
+        assert sorted(first) == [0, 1, 2]
+    with pytest.raises(ElicitationError, match="Three names for labels are needed"):
+        draw_wording(("3", "7"), 0, 0, 3)

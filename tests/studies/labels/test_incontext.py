@@ -192,6 +192,29 @@ def test_other_families_give_what_plain_runs_give_whether_they_can_share_or_not(
     assert_plain(alone, [asked_plainly(family, made, conversation.starting(2, query)) for query in queries])
 
 
+def test_three_classes_are_predicted_as_plain_runs_predict_them(
+    tiny: LoadedModel, anatomy: Anatomy, twin: PlainModel
+) -> None:
+    names = ("7", "3", "5")
+    conversation = Conversation("Give the label.", names, tuple(Shot(text, i % 3) for i, text in enumerate(TEXTS)))
+    found = teacher_forced(tiny, anatomy, conversation)
+    alone = independent(tiny, anatomy, conversation, 2, [Shot(text, 2) for text in ASKED])
+    for i in range(len(TEXTS)):
+        logprobs_V, answers, _ = asked_plainly(tiny, twin, conversation.starting(i + 1))
+        np.testing.assert_allclose(found.logprobs_NC[i], logprobs_V[list(answers)], atol=TOLERANCE)
+    for i, text in enumerate(ASKED):
+        logprobs_V, answers, _ = asked_plainly(tiny, twin, conversation.starting(2, Shot(text, 2)))
+        np.testing.assert_allclose(alone.logprobs_NC[i], logprobs_V[list(answers)], atol=TOLERANCE)
+        assert alone.coverage_N[i] == pytest.approx(float(logprobs_V[list(answers)].exp().sum()), abs=TOLERANCE)
+
+
+def test_of_three_labels_the_likeliest_is_the_answer_unless_another_token_or_label_is_as_likely() -> None:
+    rows = [[0.1, 0.2, 0.6, 0.1], [0.4, 0.4, 0.1, 0.1], [0.1, 0.1, 0.1, 0.7], [0.5, 0.2, 0.2, 0.1]]
+    read = module._read(torch.log(torch.tensor(rows)), (0, 1, 2)).numpy()
+    assert [None if math.isnan(value) else value for value in read[:, -1]] == [2, None, None, 0]
+    np.testing.assert_allclose(read[:, -2], [0.9, 0.9, 0.3, 0.9], atol=1e-6)
+
+
 @pytest.fixture(scope="module")
 def smollm() -> LoadedModel:
     from firsthand.engine.loading import load

@@ -10,16 +10,14 @@ the classes are balanced by oversampling before anything is fitted.
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from firsthand.claims.labels.belief import CLASSES
@@ -38,7 +36,10 @@ KIND: Final = "kind of conflict"
 WORDS: Final = "words of the prompt"
 ANSWER: Final = "visible answer"
 MOST_FREQUENT: Final = "most frequent class"
-RESTRICTED: Final = (SUBJECT_COUNTER, BASE_COUNTER)
+
+STRENGTHS: Final = (0.001, 0.02, 0.4)
+"""Inverse regularisations that are tried, the stiffest first: it is kept among equals."""
+_FOLDS: Final = 3
 
 Choices = NDArray[np.float64]
 """The class that an observer gives each answer, NaN where it gives none ``[answers]``."""
@@ -125,15 +126,11 @@ def observers(
     Returns:
         What each gives: those of :attr:`Evidence.features`, the words, and the most frequent class.
     """
-    grown = oversampled(labels, *purpose)
-    rows, known = seen[grown], labels[grown]
-    found = {
-        name: _fitted(values[rows], known, values[asked], 1.0 if values.shape[1] < 32 else 0.01)
-        for name, values in evidence.features.items()
-    }
+    found = {name: _told(values[seen], labels, values[asked], *purpose) for name, values in evidence.features.items()}
     vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True)
-    words = vectorizer.fit_transform([evidence.texts[i] for i in rows])
-    found[WORDS] = _fitted(words, known, vectorizer.transform([evidence.texts[i] for i in asked]), 0.01)
+    words = vectorizer.fit_transform([evidence.texts[i] for i in seen]).toarray()
+    others = vectorizer.transform([evidence.texts[i] for i in asked]).toarray()
+    found[WORDS] = _told(words, labels, others, *purpose)
     found[MOST_FREQUENT] = np.full(len(asked), float(np.bincount(labels, minlength=CLASSES).argmax()))
     return found
 
@@ -149,13 +146,54 @@ def oversampled(labels: NDArray[np.int64], *purpose: str | int) -> NDArray[np.in
     return np.concatenate(parts).astype(np.int64)
 
 
-def _fitted(seen: Any, labels: NDArray[np.int64], asked: Any, regularisation: float) -> Choices:
+def _told(
+    seen: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    asked: NDArray[np.float64],
+    *purpose: str | int,
+) -> Choices:
+    """What a logistic regression gives that was fitted on the oversampled examples.
+
+    How strongly it is held back is chosen by how it does on parts of the examples that are held out, all classes
+    counting alike: an observer that is too stiff to learn would be no opponent.
+    """
     if len(set(labels.tolist())) == 1:
-        return np.full(asked.shape[0], float(labels[0]))
-    scaler = StandardScaler(with_mean=not isinstance(seen, csr_matrix))
+        return np.full(len(asked), float(labels[0]))
+    seen, asked = _spanned(seen, asked)
+    fold = stream("belief", "observer folds", *purpose).permutation(np.arange(len(labels)) % _FOLDS)
+    counts = 1.0 / np.maximum(np.bincount(labels, minlength=CLASSES), 1)
+    worth = dict.fromkeys(STRENGTHS, 0.0)
+    for part in range(_FOLDS):
+        held = fold == part
+        known = labels[~held]
+        if len(set(known.tolist())) < 2 or not held.any():
+            continue
+        grown = oversampled(known, *purpose, part)
+        for strength in STRENGTHS:
+            given = _fitted(seen[~held][grown], known[grown], seen[held], strength)
+            worth[strength] += float(counts[labels[held]][given == labels[held]].sum())
+    grown = oversampled(labels, *purpose)
+    return _fitted(seen[grown], labels[grown], asked, max(STRENGTHS, key=lambda strength: worth[strength]))
+
+
+def _spanned(seen: NDArray[np.float64], asked: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Standardised features, as coordinates along what the examples span.
+
+    A regression that is held back by the square of its weights has no weight beside that, so it gives the same with
+    these few coordinates as with all features.
+    """
+    scaler = StandardScaler().fit(seen)
+    seen, asked = scaler.transform(seen), scaler.transform(asked)
+    axes = np.linalg.svd(seen, full_matrices=False)[2]
+    return np.asarray(seen @ axes.T, dtype=np.float64), np.asarray(asked @ axes.T, dtype=np.float64)
+
+
+def _fitted(
+    seen: NDArray[np.float64], labels: NDArray[np.int64], asked: NDArray[np.float64], strength: float
+) -> Choices:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted = make_pipeline(scaler, LogisticRegression(C=regularisation, max_iter=500)).fit(seen, labels)
+        fitted = LogisticRegression(C=strength, max_iter=200, tol=1e-3).fit(seen, labels)
     return np.asarray(fitted.predict(asked), dtype=np.float64)
 
 

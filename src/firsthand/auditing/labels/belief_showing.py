@@ -57,7 +57,7 @@ def report_finding(bench: Bench, ran: Ran, results: Sequence[CapabilityResult]) 
         results=tuple(results),
         grids=(_report_grid(ran, target, claim),) if len(target) else (),
         pictures=(_report_picture(ran, target, claim),) if len(target) else (),
-        notes=(*_report_notes(bench, ran, target), *ran.impossible),
+        notes=(*_report_notes(bench, ran, target), *(ran.impossible if len(target) else ())),
         prompt=_prompt(bench, ran),
     )
 
@@ -107,11 +107,12 @@ def _report_notes(bench: Bench, ran: Ran, target: pd.DataFrame) -> tuple[str, ..
     notes = [
         "Clusters were fitted on the records that shots come from, and the others assigned to them."
         if claim.clustered == "fit"
-        else "Clusters were fitted on all records, those that are asked about among them, as the paper does.",
-        "Shots hold as many of each class, as many as there are of the rarest."
-        if any(len(made.shots) < claim.shots for made in ran.experiments)
-        else "Shots hold as many of each class.",
+        else "Clusters were fitted on all records, those that are asked about among them, as the paper does."
     ]
+    if any(len(made.shots) < claim.shots for made in ran.experiments):
+        notes.append(
+            f"There were not {claim.shots} balanced shots: as many of each class were shown as the rarest has."
+        )
     if len(target):
         counts = np.bincount(target["truth"], minlength=CLASSES)
         invalid = float(target["answer"].isna().mean())
