@@ -58,3 +58,43 @@ def biofeedback(
     }
     source = Source(data, text, label, group, positive, longest)
     run_biofeedback(source, fields, out, json, device, dtype, dry_run)
+
+
+@labels_app.command("confidence")
+def confidence(
+    data: Annotated[Path, typer.Option(help="Questions: a CSV in MMLU's layout, named columns, or a folder of files.")],
+    model: Model = "smollm2",
+    out: Out = Path("runs/confidence"),
+    reader: Annotated[str | None, typer.Option(help="Another model that reads the same, e.g. gemma3-270m.")] = None,
+    question: Annotated[str | None, typer.Option(help="Column of the questions.")] = None,
+    options: Annotated[str | None, typer.Option(help="Column of the options, or one for each, with commas.")] = None,
+    answer: Annotated[str | None, typer.Option(help="Column of the right answer: letter, text or number.")] = None,
+    group: Annotated[str | None, typer.Option(help="Column of the subject.")] = None,
+    longest: Annotated[int, typer.Option(help="Most tokens of a question with its options.")] = 200,
+    questions: Annotated[int, typer.Option(help="Questions to ask, drawn evenly from the subjects.")] = 200,
+    pairs: Annotated[int, typer.Option(help="How many are asked again as a choice between two, for meta-d'.")] = 80,
+    orders: Annotated[int, typer.Option(help="Orders of the options in which each is asked; an even number.")] = 2,
+    reports: Annotated[str | None, typer.Option(help="How: true, percent, code, know, with commas.")] = None,
+    layers: Annotated[str | None, typer.Option(help="Layers that a probe reads; by default five.")] = None,
+    seed: Seed = 0,
+    dry_run: DryRun = False,
+    json: Json = None,
+    device: Device = None,
+    dtype: Dtype = "float32",
+) -> None:
+    """Does this model's confidence tell which of its own answers are right, better than readers of the same can?"""
+    from firsthand.cli.labels.confidence import run_confidence
+    from firsthand.studies.labels.confidence.files import Columns
+
+    lists = {"layers": layers, "reports": reports}
+    fields = {
+        "model": model,
+        "reader": reader,
+        "questions": questions,
+        "pairs": pairs,
+        "orders": orders,
+        "seed": seed,
+        **{name: value.split(",") for name, value in lists.items() if value is not None},
+    }
+    columns = Columns(question, tuple(options.split(",")) if options else (), answer, group)
+    run_confidence(data, columns, longest, fields, out, json, device, dtype, dry_run)
