@@ -17,7 +17,7 @@ from firsthand.errors import ElicitationError
 from firsthand.studies.injection.bench import usual_layers
 from firsthand.studies.labels.confidence.questions import MultipleChoice, Posed, posed, two_options
 from firsthand.studies.labels.confidence.reading import Question, Reply, replies
-from firsthand.studies.labels.confidence.texts import ANSWER, ANSWER_STEM, CODES, OWNERS, WORDINGS, Frame
+from firsthand.studies.labels.confidence.texts import ANSWER, ANSWER_STEM, CODES, OWNERS, READ, SET_UP, WORDINGS, Frame
 from firsthand.trials.randomness import stream
 
 ALL, TWO = "all", "two"
@@ -55,11 +55,16 @@ class Prompt:
         wording = WORDINGS[self.ask][self.posed.number % 2]
         x, y = self.codes
         request = wording.request.replace("{answer}", OWNERS[self.frame]).replace("{x}", x).replace("{y}", y)
-        if self.frame is Frame.HIDDEN:
-            return [("user", f"{block}\n\n{request}"), ("assistant", wording.stem)]
+        if self.frame in (Frame.HIDDEN, Frame.STUDENT):
+            if self.frame is Frame.STUDENT:
+                request = f"The student answered {self.posed.letter(self.proposed)}. {request}"
+            return [
+                ("user", f"{block}\n\n{SET_UP[self.frame]}"),
+                ("assistant", READ),
+                ("user", request),
+                ("assistant", wording.stem),
+            ]
         letter = self.posed.letter(self.proposed)
-        if self.frame is Frame.STUDENT:
-            return [("user", f"{block}\n\nA student answered {letter}. {request}"), ("assistant", wording.stem)]
         return [
             ("user", f"{block}\n\n{ANSWER}"),
             ("assistant", f"{ANSWER_STEM} {letter}"),

@@ -13,6 +13,12 @@ from firsthand.studies.labels.phrasings import Forms
 
 ANSWER: Final = "Answer with the letter of one option."
 ANSWER_STEM: Final = "Answer:"
+SET_UP: Final = {
+    "student": "A student was asked this. Read it, and do not answer.",
+    "hidden": "Read this, and do not answer yet.",
+}
+READ: Final = "I have read it."
+"""A turn of its own between question and report: asked in one turn, a small model answers the question instead."""
 CODES: Final = "QUVXYZSTWN"
 """Letters from which opaque codes are drawn; none is the letter of an option."""
 
@@ -53,6 +59,7 @@ _YES_NO: Final = ((" yes", " Yes"), (" no", " No"))
 _NUMBERS: Final = ("15", "35", "55", "75", "95")
 # No number begins another, and each is two digits: one token further where digits are tokens of their own.
 _PER_CENT: Final = tuple((f" {number}",) for number in _NUMBERS)
+_CODES: Final = "Option {{x}}: {{answer}} is {x}. Option {{y}}: {{answer}} is {y}. Choose option {{x}} or option {{y}}."
 _SHARES: Final = tuple(int(number) / 100 for number in _NUMBERS)
 
 WORDINGS: Final[dict[str, tuple[Wording, Wording]]] = {
@@ -75,16 +82,12 @@ WORDINGS: Final[dict[str, tuple[Wording, Wording]]] = {
         ),
     ),
     "code": (
-        Wording(
-            "If {answer} is right, write {x}. If it is wrong, write {y}.", "Code:", ((" {x}",), (" {y}",)), (1.0, 0.0)
-        ),
-        Wording(
-            "If {answer} is wrong, write {x}. If it is right, write {y}.", "Code:", ((" {x}",), (" {y}",)), (0.0, 1.0)
-        ),
+        Wording(_CODES.format(x="right", y="wrong"), "I choose option", ((" {x}",), (" {y}",)), (1.0, 0.0)),
+        Wording(_CODES.format(x="wrong", y="right"), "I choose option", ((" {x}",), (" {y}",)), (0.0, 1.0)),
     ),
     "know": (
-        Wording("Do not answer yet. Would {answer} be right? Say yes or no.", "Answer:", _YES_NO, (1.0, 0.0)),
-        Wording("Do not answer yet. Would {answer} be wrong? Say yes or no.", "Answer:", _YES_NO, (0.0, 1.0)),
+        Wording("Would {answer} be right? Say yes or no.", "Reply:", _YES_NO, (1.0, 0.0)),
+        Wording("Would {answer} be wrong? Say yes or no.", "Reply:", _YES_NO, (0.0, 1.0)),
     ),
 }
 
