@@ -108,7 +108,7 @@ def fit_meta_d(counts: FloatArray, *, padding: bool = True, start: MetaD | None 
         )
     counts = counts + (1.0 / counts.shape[1] if padding else 0.0)
     ratings = counts.shape[1] // 2
-    second = counts[:, ratings:].sum(1) / counts.sum(1)
+    second = counts[:, ratings:].sum(1) / np.maximum(counts.sum(1), _LEAST)
     if not ((second > 0) & (second < 1)).all():
         raise AnalysisError(
             "A stimulus or a response never occurred, so the choice has no d'.", "Use more trials, or padding."
