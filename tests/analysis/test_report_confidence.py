@@ -272,3 +272,44 @@ def test_a_missing_column_an_empty_table_and_observers_out_of_line_are_refused()
     for observer in (r.coin()[1:], np.full(ROWS, np.nan)):
         with pytest.raises(AnalysisError, match="'guesser' must give one finite confidence"):
             judged(r, frame, observer)
+
+
+def test_a_confidence_that_the_same_report_about_something_else_matches_is_not_about_the_answer() -> None:
+    r = Reports()
+    frame, observers = r.table(r.knowing(2.5)), {"guesser": Foreseen(r.coin())}
+    about_other = {"lot": r.coin(), "as good": r.knowing(2.5)}
+    verdicts = {
+        name: judge_report_confidence(frame, observers, SPEC, Condition.Y_WITHHELD, controls={name: given})
+        for name, given in about_other.items()
+    }
+    assert verdicts["lot"].verdict is Verdict.PRIVILEGED
+    assert verdicts["lot"].arms[0].lead.low > 0
+    assert verdicts["as good"].verdict is Verdict.ANOMALY_ONLY
+    assert "something else" in verdicts["as good"].reasons[-1]
+
+
+def test_an_invalid_control_counts_as_its_mean_and_a_control_of_another_length_is_refused() -> None:
+    r = Reports()
+    frame, observers = r.table(r.knowing(2.5)), {"guesser": Foreseen(r.coin())}
+    result = judge_report_confidence(
+        frame, observers, SPEC, Condition.Y_WITHHELD, controls={"silent": np.full(ROWS, np.nan)}
+    )
+    assert result.verdict is Verdict.PRIVILEGED
+    assert result.arms[0].score.value == 0.5
+    with pytest.raises(AnalysisError, match="every row"):
+        judge_report_confidence(frame, observers, SPEC, Condition.Y_WITHHELD, controls={"short": np.zeros(3)})
+
+
+def test_where_a_probe_reads_what_a_report_does_not_say_it_was_available() -> None:
+    r = Reports(3)
+    many = pd.concat([r.table(r.coin()) for _ in range(4)], ignore_index=True)
+    frame = many.assign(trial_id=[str(i) for i in range(len(many))], confidence=r.rng.random(len(many)))
+    observers = {"guesser": Foreseen(r.rng.random(len(many)))}
+    read = np.where(many["right"] == 1, 1.0, -1.0)
+    result = judge_report_confidence(frame, observers, SPEC, Condition.Y_WITHHELD, readers={"probe": read})
+    assert result.verdict is Verdict.AVAILABLE_NOT_REPORTED, result.reasons
+    assert result.readers[0].accuracy.value == 1.0
+    blind = judge_report_confidence(
+        frame, observers, SPEC, Condition.Y_WITHHELD, readers={"probe": np.full(len(many), np.nan)}
+    )
+    assert blind.verdict is Verdict.INSUFFICIENT

@@ -148,6 +148,8 @@ class ConfidenceEvidence(Evidence):
         gap_inverted: How much further below one half that area is than each observer's is from it, either way.
         rarer: Trials of the rarer outcome (right or wrong).
         trials: All trials.
+        controls: Advantage of the area over that of the same report about something else, which must not tell which
+            answers are right as well.
         about: What the confidence is about, as reasons call it.
         within: Within what pairs are formed, as reasons call it.
     """
@@ -157,5 +159,6 @@ class ConfidenceEvidence(Evidence):
     gap_inverted: Joint[Joint[Measured]]
     rarer: int
     trials: int
+    controls: Joint[Measured] = field(default_factory=lambda: Joint({}))
     about: str = "identification answers"
     within: str = "trial kinds"

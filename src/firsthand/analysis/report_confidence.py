@@ -20,12 +20,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from firsthand.analysis.arms import check_clusters
-from firsthand.analysis.bootstrap import Clusters
+from firsthand.analysis.bootstrap import Clusters, ClusterSums, Totals
 from firsthand.analysis.constancy import CONSTANT_SHARE
-from firsthand.analysis.evidence import ConfidenceEvidence, Gates
+from firsthand.analysis.evidence import ConfidenceEvidence, Gates, ReaderEvidence
 from firsthand.analysis.gap import Joint
-from firsthand.analysis.inference import FloatArray
-from firsthand.analysis.results import CapabilityResult, ObserverRow
+from firsthand.analysis.inference import FloatArray, Measured
+from firsthand.analysis.results import ArmRow, CapabilityResult, ObserverRow, ReaderRow
 from firsthand.analysis.robustness import robust
 from firsthand.analysis.type2 import Areas, calibration
 from firsthand.analysis.verdict import Ruling, compile_verdict
@@ -61,6 +61,8 @@ class _Data:
     names: tuple[str, ...]
     coverage: FloatArray
     clusters: Clusters
+    controls: Mapping[str, FloatArray]
+    readers: tuple[ReaderEvidence, ...] = ()
 
 
 def judge_report_confidence(
@@ -69,6 +71,9 @@ def judge_report_confidence(
     spec: AnalysisSpec,
     condition: Condition,
     seed: int = 0,
+    *,
+    controls: Mapping[str, FloatArray] | None = None,
+    readers: Mapping[str, FloatArray] | None = None,
 ) -> CapabilityResult:
     """Judges a stated confidence.
 
@@ -79,6 +84,11 @@ def judge_report_confidence(
         spec: The rules fixed in the claim.
         condition: Whether observers may have seen Y.
         seed: Seed of the bootstrap.
+        controls: What the same report gave about something else, such as another answer to the same question, aligned
+            to all rows; where it was invalid, NaN, which counts as its mean. A privileged confidence has to tell right
+            from wrong answers better than each.
+        readers: What probes at the place of the report read, above 0 for a right report, aligned to all rows; NaN
+            where they could not read.
 
     Returns:
         The result with its verdict and reasons; without a reader no absence is concluded.
@@ -86,7 +96,8 @@ def judge_report_confidence(
     Raises:
         AnalysisError: The table cannot be analysed as asked.
     """
-    data = _checked(table, spec, seed)
+    data = _checked(table, spec, seed, controls or {})
+    data = replace(data, readers=tuple(_reader(name, read, data) for name, read in (readers or {}).items()))
     counting = {n: o for n, o in observers.items() if condition is Condition.Y_SHOWN or not o.sees_output}
     seen = {name: _aligned(name, observer, data) for name, observer in counting.items()}
     constant = _constant(data.confidence[data.valid])
@@ -137,6 +148,18 @@ def _result(
             )
             for name, saw in sees_output.items()
         ),
+        arms=tuple(
+            ArmRow(
+                name=name,
+                score=areas.measure(f"control {name}").estimate(alpha, 0.5),
+                lead=evidence.controls.members[name].estimate(alpha, 0.0),
+            )
+            for name in data.controls
+        ),
+        readers=tuple(
+            ReaderRow(name=r.name, where=r.where, accuracy=r.accuracy.members["accuracy"].estimate(alpha, 0.5))
+            for r in evidence.readers
+        ),
         equivalence=ruling.equivalence,
         calibration=(
             calibration(data.right, data.confidence, data.valid, data.clusters, areas, "report", alpha)
@@ -154,6 +177,7 @@ def _filled(data: _Data, holes: NDArray[np.bool_], fill: str) -> _Data:
 
 def _areas(data: _Data, observers: Mapping[str, FloatArray]) -> Areas:
     scores = {f"observer {name}": foreseen for name, foreseen in observers.items()}
+    scores |= {f"control {name}": given for name, given in data.controls.items()}
     return Areas(data.right, data.valid, data.strata, data.clusters, {"report": data.confidence, **scores})
 
 
@@ -172,6 +196,8 @@ def _evidence(
             observers=len(observers),
         ),
         constant=constant,
+        readers=data.readers,
+        controls=Joint({name: areas.lead("report", f"control {name}") for name in data.controls}),
         auroc=areas.measure("report"),
         gap=Joint({name: areas.lead("report", f"observer {name}") for name in observers}),
         gap_inverted=Joint({name: areas.further_below("report", (f"observer {name}",)) for name in observers}),
@@ -209,7 +235,34 @@ def _aligned(name: str, observer: Foreseen, data: _Data) -> FloatArray:
     return np.where(np.isfinite(values), values, usual)
 
 
-def _checked(table: pd.DataFrame, spec: AnalysisSpec, seed: int) -> _Data:
+def _reader(name: str, read: FloatArray, data: _Data) -> ReaderEvidence:
+    """Balanced accuracy of a reading over the valid trials; where nothing could be read it is wrong."""
+    if np.shape(read) != data.right.shape:
+        raise AnalysisError(f"Reader {name!r} must read every row once.", "Align it with the table.")
+    hit = np.where(np.isfinite(read), (read > 0) == (data.right == 1.0), False)
+    columns: dict[str, FloatArray] = {}
+    for k in (0, 1):
+        inside = data.valid & (data.right == k)
+        columns[f"n{k}"], columns[f"hit{k}"] = inside.astype(np.float64), (inside & hit).astype(np.float64)
+
+    def balanced(t: Totals) -> FloatArray:
+        return np.asarray((t["hit0"] / t["n0"] + t["hit1"] / t["n1"]) / 2.0, dtype=np.float64)
+
+    measured: Measured = ClusterSums(columns, data.clusters).measure(
+        balanced, span=(0.0, 1.0), n_trials=int(data.valid.sum())
+    )
+    return ReaderEvidence(name, "report", Joint({"accuracy": measured}))
+
+
+def _control(name: str, given: FloatArray, right: FloatArray) -> FloatArray:
+    values = np.asarray(given, dtype=np.float64)
+    if values.shape != right.shape:
+        raise AnalysisError(f"Control {name!r} must have a value for every row.", "Align it with the table.")
+    known = np.isfinite(values)
+    return np.where(known, values, values[known].mean() if known.any() else 0.0)
+
+
+def _checked(table: pd.DataFrame, spec: AnalysisSpec, seed: int, controls: Mapping[str, FloatArray]) -> _Data:
     check_clusters(table, COLUMNS, spec.clusters)
     if table.empty:
         raise AnalysisError("The table has no rows.", "Ask for the confidence of at least one report.")
@@ -231,4 +284,5 @@ def _checked(table: pd.DataFrame, spec: AnalysisSpec, seed: int) -> _Data:
         names=tuple(map(str, names)),
         coverage=table["coverage"].to_numpy(dtype=np.float64),
         clusters=Clusters(codes, spec.bootstrap_draws, seed),
+        controls={name: _control(name, given, right) for name, given in controls.items()},
     )

@@ -1,7 +1,7 @@
 """The rules of confidence."""
 
 from firsthand.analysis.evidence import ConfidenceEvidence
-from firsthand.analysis.verdicts.base import Found, each, matched_by_observer, shown
+from firsthand.analysis.verdicts.base import Found, as_good, each, matched_by_observer, shown
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.vocabulary import Verdict
 
@@ -15,7 +15,7 @@ def confidence(ev: ConfidenceEvidence, spec: AnalysisSpec) -> Found:
     if ev.auroc.p_above(0.5) <= alpha:
         if ev.auroc.value - 0.5 >= spec.minimum_effect and not ev.gap.failing(alpha, spec.minimum_effect):
             ahead = shown(f"ahead of every observer, of the strongest ({ev.gap.weakest}) by", ev.gap, alpha, 0.0)
-            return Verdict.PRIVILEGED, (base, ahead)
+            return _over_controls(ev, spec, (base, ahead))
         found = matched_by_observer(ev.gap, base, spec)
         if found is not None:
             return found
@@ -30,3 +30,14 @@ def confidence(ev: ConfidenceEvidence, spec: AnalysisSpec) -> Found:
             return Verdict.INSUFFICIENT, (f"{below}, but not shown to be further from one half than: {words}",)
         return Verdict.INVERTED, (below,)
     return None, (base,)
+
+
+def _over_controls(ev: ConfidenceEvidence, spec: AnalysisSpec, reasons: tuple[str, ...]) -> Found:
+    """A report ahead of every observer has to be about this answer, too: the same report about another must not do."""
+    for name in ev.controls.failing(spec.alpha, spec.minimum_effect):
+        lead = ev.controls.members[name]
+        words = shown(f"ahead of the same report in the control '{name}' by", lead, spec.alpha, 0.0)
+        if not lead.unknown and as_good(lead, spec):
+            return Verdict.ANOMALY_ONLY, (*reasons, f"{words}: it tells as much where it is about something else")
+        return None, (*reasons, f"not shown to be {words}")
+    return Verdict.PRIVILEGED, reasons

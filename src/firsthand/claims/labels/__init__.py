@@ -6,11 +6,12 @@ from pydantic import Field
 
 from firsthand.claims.labels.belief import BeliefClaim
 from firsthand.claims.labels.biofeedback import BiofeedbackClaim
+from firsthand.claims.labels.confidence import ConfidenceClaim
 from firsthand.claims.labels.direct_meta import DirectMetaClaim
 
-LabelsClaim: TypeAlias = Annotated[BiofeedbackClaim | BeliefClaim | DirectMetaClaim, Field(discriminator="study")]
+LabelsClaim: TypeAlias = Annotated[BiofeedbackClaim | BeliefClaim | DirectMetaClaim | ConfidenceClaim, Field(discriminator="study")]
 """The claim of some label study, told apart by its field ``study``."""
 
-LABEL_CLAIMS = (BiofeedbackClaim, BeliefClaim, DirectMetaClaim)
+LABEL_CLAIMS = (BiofeedbackClaim, BeliefClaim, DirectMetaClaim, ConfidenceClaim)
 
-__all__ = ["LABEL_CLAIMS", "BeliefClaim", "BiofeedbackClaim", "DirectMetaClaim", "LabelsClaim"]
+__all__ = ["LABEL_CLAIMS", "BeliefClaim", "BiofeedbackClaim", "ConfidenceClaim", "DirectMetaClaim", "LabelsClaim"]
