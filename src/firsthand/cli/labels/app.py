@@ -58,3 +58,53 @@ def biofeedback(
     }
     source = Source(data, text, label, group, positive, longest)
     run_biofeedback(source, fields, out, json, device, dtype, dry_run)
+
+
+@labels_app.command("prediction")
+def prediction(
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Prompts: a file or folder of MMLU, or any file of texts; without it, short ones of ours."),
+    ] = None,
+    model: Model = "smollm2",
+    out: Out = Path("runs/prediction"),
+    reader: Annotated[
+        list[str] | None, typer.Option(help="Another model that foresees this one; may be given several times.")
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="Column of the texts.")] = None,
+    group: Annotated[str | None, typer.Option(help="Column of what belongs together.")] = None,
+    ask: Annotated[str, typer.Option(help="What is asked of each text of a file.")] = "Reply with one word.",
+    longest: Annotated[int, typer.Option(help="Most tokens of a prompt.")] = 96,
+    properties: Annotated[str | None, typer.Option(help="What of an answer is to be foreseen, with commas.")] = None,
+    examples: Annotated[str | None, typer.Option(help="Numbers of examples; judged at the largest.")] = None,
+    experiments: Annotated[int, typer.Option(help="Draws of examples, wording and letters.")] = 2,
+    fit: Annotated[int | None, typer.Option(help="Prompts to learn from; 80, or half of what there is.")] = None,
+    judged: Annotated[int | None, typer.Option(help="Prompts to be foreseen; 80, or half of what there is.")] = None,
+    longest_answer: Annotated[int, typer.Option(help="Most tokens of an answer.")] = 8,
+    draws: Annotated[int, typer.Option(help="Sampled answers to each prompt, beside the greedy one.")] = 0,
+    seed: Seed = 0,
+    dry_run: DryRun = False,
+    json: Json = None,
+    device: Device = None,
+    dtype: Dtype = "float32",
+) -> None:
+    """Does this model foresee its own answers better than whoever has seen the same ones?"""
+    import shlex
+    import sys
+
+    from firsthand.cli.labels.prediction import Source, run_prediction
+
+    lists = {"properties": properties, "examples": examples}
+    numbers = {"fit": fit, "judged": judged}
+    fields = {
+        "model": model,
+        "readers": reader or (),
+        "experiments": experiments,
+        "longest_answer": longest_answer,
+        "draws": draws,
+        "seed": seed,
+        **{name: value.split(",") for name, value in lists.items() if value is not None},
+        **{name: value for name, value in numbers.items() if value is not None},
+    }
+    source = Source(data, text, group, ask, longest)
+    run_prediction(source, fields, out, json, device, dtype, dry_run, shlex.join(["firsthand", *sys.argv[1:]]))
