@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from firsthand.auditing.labels.biofeedback import READER, UNREAD
-from firsthand.auditing.labels.prediction import balanced, judge, judged_rows, other_prompt
+from firsthand.auditing.labels.prediction import OTHER_PROMPT, balanced, judge, judged_rows, other_prompt
 from firsthand.auditing.labels.prediction_known import NOTHING, Trials, by_lot, known_answers, planted_truth
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.vocabulary import Verdict
@@ -172,3 +172,11 @@ def test_lots_have_equal_shares_within_every_true_class_and_planted_behaviour_no
     target = pd.DataFrame({"truth": truth})
     lots = planted_truth(Trials("length", target, 3, {}, 0.0, SPEC))
     assert sorted(np.bincount(lots)) == [20, 20, 20]
+
+
+def test_without_examples_the_control_is_another_prompt_alone() -> None:
+    table, observers = planted(oracle, by_words=False)
+    rows = judged_rows(table.assign(examples=0), 0)
+    assert list(dict.fromkeys(rows["arm"])) == ["target", OTHER_PROMPT]
+    found = judge(rows, 2, observers, rows["truth"][rows["arm"] == "target"].to_numpy(), SPEC)
+    assert found.verdict is Verdict.PRIVILEGED, found.reasons

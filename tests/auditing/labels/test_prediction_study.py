@@ -9,6 +9,7 @@ from transformers import LlamaForCausalLM
 
 from firsthand.auditing.labels.prediction_cost import price_of
 from firsthand.auditing.labels.prediction_study import PredictionRun, predict
+from firsthand.claims.claim import AnalysisSpec
 from firsthand.claims.labels import PredictionClaim
 from firsthand.engine import LoadedModel
 from firsthand.errors import ClaimError, LabelsError
@@ -42,10 +43,11 @@ def claim(tiny_folder: Path, sibling: str, prompts: PromptSet) -> PredictionClai
         properties=("option", "letter-parity"),
         examples=(0, 4),
         experiments=1,
-        fit=40,
-        judged=40,
+        fit=24,
+        judged=30,
         longest_answer=4,
         draws=1,
+        analysis=AnalysisSpec(clusters=("item", "group"), bootstrap_draws=200),
     )
 
 
@@ -125,8 +127,8 @@ def test_a_price_counts_what_questions_share_once(
     assert price.properties == ("letter-parity",)
     assert set(price.refused) == {"option"}
     assert price.questions % 5 == 0  # two numbers of examples, third person, by lot, and the answer shown
-    more = price_of(tiny, prompts, claim.model_copy(update={"examples": (0, 24)}))
-    assert price.tokens < more.tokens < price.tokens + 20 * 60 * 8
+    more = price_of(tiny, prompts, claim.model_copy(update={"examples": (0, 14)}))
+    assert price.tokens < more.tokens < price.tokens + 10 * 60 * 8  # 10 more examples in 7 beginnings, not 30 times
     assert price.rate > 0
 
 

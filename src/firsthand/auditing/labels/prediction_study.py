@@ -17,7 +17,7 @@ from firsthand.auditing.running import bindings_of, card_of, examined, settle
 from firsthand.claims.freeze import FrozenLabels
 from firsthand.claims.labels import PredictionClaim
 from firsthand.engine import Anatomy, LoadedModel, inspect_model, load
-from firsthand.errors import ElicitationError, LabelsError
+from firsthand.errors import ElicitationError, EngineError, LabelsError
 from firsthand.progress import Progress, Silent, tracked
 from firsthand.report.document import ModelCard
 from firsthand.report.labels_document import DataCard, LabelsDocument
@@ -48,6 +48,7 @@ LIMITS: Final = (
     "Where the model cannot tell a property of an answer that it reads, failing to predict it shows no lack of access.",
     "Examples, wording and letters were drawn a few times only, and intervals are over prompts and their groups: "
     "another draw may come out otherwise.",
+    "Every property is judged by itself: of many properties one may come out by chance.",
     "Functional access, where shown, says nothing about experience.",
 )
 """What may not be concluded."""
@@ -103,27 +104,41 @@ def predict(
     features = features_of(loaded, anatomy, chosen)
     readers, cards, absent = _readers(trace, units, bench, card_of(loaded), loader, progress)
     trace.finish(units, {"study": "prediction"})
-    evidence = Evidence(bench, rows, features, readers)
     progress.say("judging")
-    judged = [finding_of(evidence, one) for one in bench.settled]
-    document = finish(
+    evidence = Evidence(bench, rows, features, readers)
+    models, notes = [card_of(loaded), *cards], [*notes, *absent]
+    return PredictionRun(folder, _document(folder, frozen, models, prompts, evidence, reproduce, notes))
+
+
+def _document(
+    folder: Path,
+    frozen: FrozenLabels,
+    models: Sequence[ModelCard],
+    prompts: PromptSet,
+    evidence: Evidence,
+    reproduce: Sequence[str],
+    notes: Sequence[str],
+) -> LabelsDocument:
+    judged = [finding_of(evidence, one) for one in evidence.bench.settled]
+    claim = evidence.bench.claim
+    data = DataCard(
+        name=prompts.name,
+        sha256=prompts.sha256,
+        used={"fit": claim.fit, "judged": claim.judged},
+        dropped=dict(prompts.dropped),
+    )
+    return finish(
         folder,
         "Self-prediction",
         frozen,
-        [card_of(loaded), *cards],
-        DataCard(
-            name=prompts.name,
-            sha256=prompts.sha256,
-            used={"fit": claim.fit, "judged": claim.judged},
-            dropped=dict(prompts.dropped),
-        ),
+        models,
+        data,
         [*(finding for finding, _ in judged), computing(evidence)],
         known_answers=[answer for _, known in judged for answer in known],
         limits=LIMITS,
         reproduce=reproduce,
-        notes=[*notes, *absent],
+        notes=notes,
     )
-    return PredictionRun(folder, document)
 
 
 @dataclass(frozen=True)
@@ -203,7 +218,7 @@ def _readers(
                 unit = f"{lead}.{step.unit}"
                 frames += kept(trace, [unit], partial(_made, loaded, anatomy, bench, step), COLUMNS)
                 own_units.append(unit)
-        except ElicitationError as error:
+        except (ElicitationError, EngineError) as error:
             absent.append(f"The reader {name} did not take part: {error.problem}")
             continue
         finally:

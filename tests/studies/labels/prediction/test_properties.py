@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firsthand.claims.labels.prediction import PropertyName
@@ -50,6 +50,7 @@ def test_what_was_cut_off_and_is_longer_already_is_long() -> None:
     assert median_length([Answer("a"), Answer("abc"), Answer("abcde"), Answer("")]) == 3.0
 
 
+@settings(max_examples=60)
 @given(st.text(max_size=20), st.booleans(), st.sampled_from(sorted(PROPERTIES)))
 def test_every_property_gives_one_of_its_classes_or_none(text: str, finished: bool, name: str) -> None:
     one = PROPERTIES[name]

@@ -48,7 +48,8 @@ class Bench:
         groups = [one.group for one in self.judged]
         fit, judged = self.answers[: self.fit], self.answers[self.fit :]
         return tuple(
-            settled(PROPERTIES[name], fit, judged, groups, self.claim.constant) for name in self.claim.properties
+            settled(PROPERTIES[name], fit, judged, groups, self.claim.constant, self.most)
+            for name in self.claim.properties
         )
 
     @property
@@ -132,18 +133,5 @@ def letters_of(loaded: LoadedModel) -> tuple[str, ...]:
 def bench_of(
     claim: PredictionClaim, prompts: Sequence[Prompt], behaviour: pd.DataFrame, letters: Sequence[str]
 ) -> Bench:
-    """Fix a study by what the model did.
-
-    Raises:
-        LabelsError: If a property has fewer answers to learn from than examples are wanted.
-    """
-    bench = Bench(claim, tuple(prompts), claim.fit, behaviour, tuple(letters))
-    for one in bench.settled:
-        there = int(np.isfinite(one.fit_F).sum())
-        if one.refused is None and there < bench.most:
-            raise LabelsError(
-                f"Of {claim.fit} prompts to learn from, {there} have the property {one.property.name}, and "
-                f"{bench.most} examples are wanted.",
-                "Ask for fewer examples, or for more prompts to learn from.",
-            )
-    return bench
+    """Fix a study by what the model did."""
+    return Bench(claim, tuple(prompts), claim.fit, behaviour, tuple(letters))

@@ -218,7 +218,12 @@ class Settled:
 
 
 def settled(
-    one: Property, fit: Sequence[Answer], judged: Sequence[Answer], groups: Sequence[str], constant: float
+    one: Property,
+    fit: Sequence[Answer],
+    judged: Sequence[Answer],
+    groups: Sequence[str],
+    constant: float,
+    examples: int = 0,
 ) -> Settled:
     """Settle which classes of a property are asked about, and whether it can be judged at all.
 
@@ -230,6 +235,7 @@ def settled(
         judged: Answers of the judged part.
         groups: Group of each judged prompt.
         constant: Largest share that one class may have in either part.
+        examples: Answers of the fit part that will be shown.
     """
     cut = one.cut(fit)
     every = tuple(range(len(one.classes)))
@@ -238,6 +244,9 @@ def settled(
     fit_F, judged_J = (_numbered(one, part, cut, kept) for part in (fit, judged))
     there = {group for group, value in zip(groups, judged_J, strict=True) if np.isfinite(value)}
     refused = _refused(one, counts, kept, judged_J, len(there), constant)
+    known = int(np.isfinite(fit_F).sum())
+    if refused is None and known < examples:
+        refused = f"{known} answers to learn from have it, and {examples} examples are wanted"
     return Settled(one, cut, tuple(one.classes[i] for i in kept), fit_F, judged_J, kept, refused)
 
 
