@@ -1,0 +1,139 @@
+"""A study of self-prediction from models and prompts to a document, with a trace that can be taken up again."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from transformers import LlamaForCausalLM
+
+from firsthand.auditing.labels.prediction_cost import price_of
+from firsthand.auditing.labels.prediction_study import PredictionRun, predict
+from firsthand.claims.claim import AnalysisSpec
+from firsthand.claims.labels import PredictionClaim
+from firsthand.engine import LoadedModel
+from firsthand.errors import ClaimError, LabelsError
+from firsthand.report.labels_document import LabelsDocument
+from firsthand.studies.labels.prediction.prompts import PromptSet, built_in
+from firsthand.vocabulary import Verdict
+
+
+@pytest.fixture(scope="module")
+def prompts() -> PromptSet:
+    whole = built_in()
+    return PromptSet(whole.name, whole.prompts, {"too long": 2})
+
+
+@pytest.fixture(scope="module")
+def sibling(tiny: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A model of the same shape with other weights."""
+    torch.manual_seed(7)
+    folder = tmp_path_factory.mktemp("sibling")
+    LlamaForCausalLM(tiny.model.config).save_pretrained(folder)
+    tiny.tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def claim(tiny_folder: Path, sibling: str, prompts: PromptSet) -> PredictionClaim:
+    return PredictionClaim(
+        model=str(tiny_folder),
+        readers=(sibling,),
+        data_sha256=prompts.sha256,
+        properties=("option", "letter-parity"),
+        examples=(0, 4),
+        experiments=1,
+        fit=24,
+        judged=30,
+        longest_answer=4,
+        draws=1,
+        analysis=AnalysisSpec(clusters=("item", "group"), bootstrap_draws=200),
+    )
+
+
+@pytest.fixture(scope="module")
+def run(
+    tiny: LoadedModel, claim: PredictionClaim, prompts: PromptSet, tmp_path_factory: pytest.TempPathFactory
+) -> PredictionRun:
+    return predict(claim, prompts, tiny, tmp_path_factory.mktemp("prediction") / "run", reproduce=["firsthand ..."])
+
+
+def test_a_study_ends_in_a_document_with_a_finding_for_every_property(run: PredictionRun, sibling: str) -> None:
+    document = run.document
+    assert document.instrument_ok, document.failed_checks
+    assert [finding.name for finding in document.findings] == ["option", "letter-parity", "computing"]
+    assert LabelsDocument.model_validate_json((run.folder / "result.json").read_text()) == document
+    assert document.models[1].name == sibling
+    assert document.data.dropped == {"too long": 2}
+    asked = document.findings[1]
+    assert asked.results[0].verdict is Verdict.INSUFFICIENT  # a random model names no letter
+    names = {row.name for row in asked.results[0].observers}
+    assert {"most frequent", "words, 4 examples", "same model, third person", f"reader: {sibling}"} <= names
+    assert {row.name for row in asked.results[0].arms} == {"lot", "other prompt"}
+    assert [point.x for point in asked.curves[0].series[0].points] == [0.0, 4.0]
+    assert [grid.name for grid in asked.grids] == ["letter-parity-behaviour", "letter-parity-crossed"]
+    assert any("Sampled answers" in note for note in asked.notes)
+    assert any("nats" in note for note in asked.notes)
+
+
+def test_a_property_that_no_answer_has_is_insufficient_and_says_so(run: PredictionRun) -> None:
+    refused = run.document.findings[0]
+    assert refused.results[0].verdict is Verdict.INSUFFICIENT
+    assert "no answer to learn from" in refused.results[0].reasons[0]
+    assert not refused.curves
+
+
+def test_whether_it_can_read_a_property_off_an_answer_is_shown_and_not_judged(run: PredictionRun) -> None:
+    computing = run.document.findings[-1]
+    assert computing.results == ()
+    assert [name for name, _ in computing.grids[0].rows] == ["Even or odd number of letters"]
+
+
+def test_no_truth_is_among_what_observers_may_see(run: PredictionRun) -> None:
+    for path in (run.folder / "trace" / "public").iterdir():
+        assert not {"truth", "said", "answer"} & set(pd.read_parquet(path).columns)
+
+
+def test_a_deleted_unit_comes_back_with_the_same_bytes_and_nothing_else_is_run_again(
+    run: PredictionRun, tiny: LoadedModel, claim: PredictionClaim, prompts: PromptSet
+) -> None:
+    trace = run.folder / "trace"
+    before = {path: path.read_bytes() for path in trace.rglob("*.parquet")}
+    gone = "letter-parity.0.target.4"
+    (trace / "units" / f"{gone}.json").unlink()
+    (trace / "reports" / f"{gone}.parquet").unlink()
+    times = {path: path.stat().st_mtime_ns for path in before if gone not in path.name and path.exists()}
+    again = predict(claim, prompts, tiny, run.folder)
+    assert {path: path.read_bytes() for path in trace.rglob("*.parquet")} == before
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+    assert again.document.findings == run.document.findings
+
+
+def test_another_claim_other_prompts_or_the_model_itself_as_a_reader_are_refused(
+    run: PredictionRun, tiny: LoadedModel, claim: PredictionClaim, prompts: PromptSet, tmp_path: Path
+) -> None:
+    with pytest.raises(ClaimError, match="claim changed"):
+        predict(claim.model_copy(update={"seed": 1}), prompts, tiny, run.folder)
+    with pytest.raises(LabelsError, match="not those that the claim names"):
+        predict(claim, PromptSet("", prompts.prompts[:100], {}), tiny, tmp_path / "a")
+    with pytest.raises(LabelsError, match="no other reader"):
+        predict(claim, prompts, tiny, run.folder, loader=lambda name: tiny)
+
+
+def test_a_price_counts_what_questions_share_once(
+    tiny: LoadedModel, claim: PredictionClaim, prompts: PromptSet
+) -> None:
+    price = price_of(tiny, prompts, claim)
+    assert price.properties == ("letter-parity",)
+    assert set(price.refused) == {"option"}
+    assert price.questions % 5 == 0  # two numbers of examples, third person, by lot, and the answer shown
+    more = price_of(tiny, prompts, claim.model_copy(update={"examples": (0, 14)}))
+    assert price.tokens < more.tokens < price.tokens + 10 * 60 * 8  # 10 more examples in 7 beginnings, not 30 times
+    assert price.rate > 0
+
+
+def test_every_condition_is_a_unit_of_its_own(run: PredictionRun) -> None:
+    names = {path.stem for path in (run.folder / "trace" / "units").iterdir()}
+    for arm in ("target.0", "target.4", "third-person.4", "lot.4", "asked-outright.4", "answer-shown.0"):
+        assert f"letter-parity.0.{arm}" in names
+    assert "behaviour" in names
