@@ -75,7 +75,9 @@ def curves(
         "axis": _axis(unit),
     }
     order = sorted(range(len(lines)), key=lambda index: lines[index].emphasis)
-    bands, bars, points = [], [], []
+    bands: list[dict[str, object]] = []
+    bars: list[dict[str, object]] = []
+    points: list[dict[str, object]] = []
     for index in order:
         found = _records(lines[index], looks[index], index, domain)
         (bands if len(found) > 1 else bars).extend(found)

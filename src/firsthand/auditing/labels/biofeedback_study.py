@@ -13,7 +13,7 @@ from firsthand.auditing.labels.biofeedback_findings import finding_of
 from firsthand.auditing.labels.biofeedback_known import known_answers
 from firsthand.auditing.labels.finishing import finish
 from firsthand.auditing.labels.regulating import regulation_finding
-from firsthand.auditing.running import bindings_of, card_of, examined, settle
+from firsthand.auditing.running import bindings_of, card_of, examined, settle, settle_further
 from firsthand.claims.freeze import FrozenLabels
 from firsthand.claims.labels import BiofeedbackClaim
 from firsthand.engine import LoadedModel, load
@@ -91,7 +91,7 @@ def biofeedback(
     bench = prepare(loaded, examples, claim)
     conversations = partial(conversation_rows, bench)
     table = _kept(bench, Trace(folder / "trace"), "conversations", conversations, COLUMNS, progress)
-    outsiders = _outsiders(bench, loaded, progress)
+    outsiders = _outsiders(bench, loaded, folder, progress)
     told = {name: _read(bench, outsider, folder, progress) for name, outsider in outsiders.items()}
     table = _observed(bench, table, outsiders, told, progress)
     moved = _regulated(bench, folder, progress)
@@ -144,12 +144,14 @@ def _made(make: Callable[[int], pd.DataFrame], number: int) -> list[pd.DataFrame
     return [make(number)]
 
 
-def _outsiders(bench: Bench, loaded: LoadedModel, progress: Progress) -> dict[str, Outsider]:
+def _outsiders(bench: Bench, loaded: LoadedModel, folder: Path, progress: Progress) -> dict[str, Outsider]:
     """The other language models that the claim names, each with its states of all texts."""
     found = {}
     for name in bench.claim.readers:
         progress.say(f"loading {name}, and reading the states of the texts in it")
-        found[name] = outsider_of(bench, load(name, device=loaded.device.split()[0], dtype=loaded.dtype))
+        other = load(name, device=loaded.device.split()[0], dtype=loaded.dtype)
+        settle_further(folder, other)
+        found[name] = outsider_of(bench, other)
     return found
 
 

@@ -36,6 +36,11 @@ class DirectMetaClaim(_Part):
     minimum_similarity: Fraction = 0.5
     analysis: AnalysisSpec = AnalysisSpec(clusters=CLUSTERS, bootstrap_draws=4000)
 
+    @property
+    def model(self) -> str:
+        """The first model, which a frozen claim is bound to."""
+        return self.models[0]
+
     @model_validator(mode="after")
     def _can_be_run(self) -> Self:
         if len(self.models) < 2:

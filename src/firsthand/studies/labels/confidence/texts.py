@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from firsthand.studies.labels.phrasings import Forms
+from firsthand.studies.labels.direct_meta.phrasings import Forms
 
 ANSWER: Final = "Answer with the letter of one option."
 ANSWER_STEM: Final = "Answer:"
