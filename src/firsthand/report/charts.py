@@ -72,7 +72,7 @@ def dots(
     color = alt.Color("color:N", scale=None)
     base = alt.Chart(data)
     layers: list[Any] = [
-        *_reference_layers(references, x_scale),
+        *_reference_layers(references, x_scale, domain),
         base.mark_rule(strokeWidth=2.5, strokeCap="round").encode(
             x=alt.X("low:Q", scale=x_scale, title=axis_title), x2="high:Q", y=y, color=color
         ),
@@ -184,7 +184,7 @@ def _dot_record(index: int, row: DotRow, domain: tuple[float, float]) -> dict[st
     }
 
 
-def _reference_layers(references: Sequence[Reference], scale: Any) -> list[Any]:
+def _reference_layers(references: Sequence[Reference], scale: Any, domain: tuple[float, float]) -> list[Any]:
     import altair as alt
 
     x = alt.X("value:Q", scale=scale)
@@ -197,11 +197,17 @@ def _reference_layers(references: Sequence[Reference], scale: Any) -> list[Any]:
             )
         )
         layers.append(
-            data.mark_text(fontSize=11.5, baseline="bottom", color=LIGHT["chance"]).encode(
-                x=x, y=alt.value(-1), text="label:N"
-            )
+            data.mark_text(
+                fontSize=11.5, baseline="bottom", align=_leaning(reference.value, domain), color=LIGHT["chance"]
+            ).encode(x=x, y=alt.value(-1), text="label:N")
         )
     return layers
+
+
+def _leaning(value: float, domain: tuple[float, float]) -> str:
+    """Where a label stands at its line: near an edge it leans inwards, so that it does not widen the chart."""
+    place = (value - domain[0]) / (domain[1] - domain[0])
+    return "left" if place < 0.12 else "right" if place > 0.88 else "center"
 
 
 def _domain(rows: Sequence[DotRow], marks: Sequence[float]) -> tuple[float, float]:

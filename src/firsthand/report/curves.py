@@ -15,7 +15,7 @@ from firsthand.report.safe_text import one_line
 from firsthand.report.svg import LIGHT
 
 HEIGHT = 250
-_PLOT = WIDTH - 58
+_PLOT = WIDTH - 66
 _LEGEND_ROW = 20
 _NAME = 42
 _SHAPES = ("circle", "square", "triangle-up", "cross", "triangle-down", "triangle-right", "triangle-left", "wedge")
@@ -75,9 +75,9 @@ def curves(
         "axis": _axis(unit),
     }
     order = sorted(range(len(lines)), key=lambda index: lines[index].emphasis)
-    bands: list[dict[str, object]] = []
-    bars: list[dict[str, object]] = []
-    points: list[dict[str, object]] = []
+    bands: list[dict[str, Any]] = []
+    bars: list[dict[str, Any]] = []
+    points: list[dict[str, Any]] = []
     for index in order:
         found = _records(lines[index], looks[index], index, domain)
         (bands if len(found) > 1 else bars).extend(found)
@@ -150,7 +150,7 @@ def _references(references: Sequence[Reference], y_scale: Any) -> list[Any]:
         y = alt.Y("value:Q", scale=y_scale)
         layers.append(data.mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=LIGHT["chance"]).encode(y=y))
         layers.append(
-            data.mark_text(align="right", baseline="bottom", dy=-3, fontSize=11.5, color=LIGHT["chance"]).encode(
+            data.mark_text(align="right", baseline="bottom", dy=-3, fontSize=12, color=LIGHT["chance"]).encode(
                 x=alt.value(_PLOT), y=y, text="label:N"
             )
         )

@@ -25,6 +25,15 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def unlike(tmp_path: Path) -> Path:
+    """Labelled texts that share no words, so that each is a group of its own without being told so."""
+    path = tmp_path / "unlike.csv"
+    texts = "".join(f"{i % 2},one{i} two{i} three{i} four{i}\n" for i in range(70))
+    path.write_text(f"label,input\n{texts}")
+    return path
+
+
 def test_a_dry_run_tells_the_cost_and_leaves_nothing(
     firsthand: Command, tiny_folder: Path, data: Path, tmp_path: Path
 ) -> None:
@@ -57,42 +66,49 @@ def test_a_study_ends_with_a_verdict_for_every_axis_and_a_second_run_takes_up_wh
     assert {"results.csv", "curves.parquet", "trials.parquet"} <= {path.name for path in (out / "data").iterdir()}
     times = {path: path.stat().st_mtime_ns for path in (out / "trace" / "units").iterdir()}
     assert len(times) == 4
-    again = firsthand(*ask)
-    assert again.out == done.out
+    frozen = ("--claim", out / "claim.frozen.json")
+    again = firsthand("labels", "biofeedback", "--data", data, "--group", "pair", *frozen, "--out", out)
+    assert again.out == done.out, again.err
     assert {path: path.stat().st_mtime_ns for path in (out / "trace" / "units").iterdir()} == times
     other = firsthand(*ask, "--seed", "1")
     assert other.code == 2
     assert "claim changed" in other.err
 
+    _kept_right(firsthand, out, tmp_path)
 
-def test_a_finished_study_is_verified_reported_and_not_rescored(
-    firsthand: Command, tiny_folder: Path, data: Path, tmp_path: Path
-) -> None:
-    out, page, again = tmp_path / "run", tmp_path / "page.html", tmp_path / "again.json"
-    claim = tmp_path / "claim.yaml"
-    done = firsthand("claim", "new", claim, "--study", "biofeedback", "--model", tiny_folder, "--data", data)
+
+def _kept_right(firsthand: Command, out: Path, tmp_path: Path) -> None:
+    """A finished study is verified, its page is written again, it is not rescored, and damage is noticed."""
+    page, json = tmp_path / "page.html", tmp_path / "again.json"
+    assert "4 units: files as written." in firsthand("verify", out).out
+    done = firsthand("report", out, "--out", page, "--json", json)
     assert done.code == 0, done.err
-    assert_refused(firsthand("claim", "new", claim, "--study", "biofeedback"), "exists already")
+    assert page.read_text() == (out / "report.html").read_text()
+    assert LabelsDocument.model_validate_json(json.read_text()).claim.shots == 8
+    assert_refused(firsthand("rescore", out, "--observer", "table"), "label study biofeedback", "part of its claim")
+    shard = next((out / "trace" / "reports").glob("*.parquet"))
+    shard.write_bytes(shard.read_bytes()[:-1])
+    assert_refused(firsthand("verify", out), "truncated or altered", shard.name)
+
+
+def test_a_claim_is_written_checked_frozen_priced_and_refused_after_a_change(
+    firsthand: Command, tiny_folder: Path, unlike: Path, tmp_path: Path
+) -> None:
+    claim, new = tmp_path / "claim.yaml", ("--study", "biofeedback", "--model", tiny_folder, "--data", unlike)
+    assert firsthand("claim", "new", claim, *new).code == 0
+    assert_refused(firsthand("claim", "new", claim, *new), "exists already")
     fields = yaml.safe_load(claim.read_text())
     small = {"layers": [0, 2], "referents": ["probe", "pc1"], "fit": 40, "held_out": 24, "experiments": 2, "shots": 8}
     claim.write_text(yaml.safe_dump({**fields, **small, "judged_from": 4}))
     assert "not frozen yet" in firsthand("claim", "check", claim).out
     assert firsthand("claim", "freeze", claim).code == 0
     assert "unchanged since" in firsthand("claim", "check", claim).out
-    ask = ("labels", "biofeedback", "--data", data, "--claim", claim, "--out", out)
+    ask = ("labels", "biofeedback", "--data", unlike, "--claim", claim, "--dry-run")
+    priced = firsthand(*ask).out
+    assert "4 conversations of 8 shots" in priced
+    assert f"Data SHA-256: {fields['data_sha256']}" in priced
     assert_refused(firsthand(*ask, "--shots", "9"), "--claim holds all settings", "shots")
     assert_refused(firsthand("verify", tmp_path), "holds no finished run", "firsthand labels biofeedback --out")
-    done = firsthand(*ask)
-    assert done.code == 0, done.err
-    assert "4 units: files as written." in firsthand("verify", out).out
-    done = firsthand("report", out, "--out", page, "--json", again)
-    assert done.code == 0, done.err
-    assert page.read_text() == (out / "report.html").read_text()
-    assert LabelsDocument.model_validate_json(again.read_text()).claim.shots == 8
-    assert_refused(firsthand("rescore", out, "--observer", "table"), "label study biofeedback", "part of its claim")
-    shard = next((out / "trace" / "reports").glob("*.parquet"))
-    shard.write_bytes(shard.read_bytes()[:-1])
-    assert_refused(firsthand("verify", out), "truncated or altered", shard.name)
     claim.write_text(claim.read_text().replace("shots: 8", "shots: 7"))
     assert_refused(firsthand(*ask), "claim.shots was 8, is 7")
 

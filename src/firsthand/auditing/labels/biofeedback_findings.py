@@ -71,7 +71,7 @@ def _by_shots(table: pd.DataFrame, claim: BiofeedbackClaim) -> Curve:
     return Curve(
         name="shots",
         title="Right answers by number of shots",
-        x="Labelled sentences before the answer (middle of the bin)",
+        x="Labelled sentences before it (middle of the bin)",
         y="Right answers",
         series=_series(late),
         lines=(CHANCE,),

@@ -7,8 +7,9 @@ from pathlib import Path
 from firsthand.analysis.findings import Picture
 from firsthand.claims.freeze import FrozenLabels
 from firsthand.report.document import KnownAnswer, ModelCard
+from firsthand.report.files import write_json
 from firsthand.report.labels_document import DataCard, LabelsDocument, LabelsFinding
-from firsthand.trials.files import read_json, write_json
+from firsthand.trials.files import read_json
 from firsthand.version import __version__
 
 
@@ -49,7 +50,8 @@ def finish(
         notes: Anything else.
 
     Raises:
-        TraceError: If it cannot be written.
+        TraceError: If the folder was not settled.
+        ReportError: If it cannot be written.
     """
     document = LabelsDocument(
         study=frozen.claim.study,
@@ -71,5 +73,5 @@ def finish(
         reproduce=tuple(reproduce),
         notes=tuple(notes),
     )
-    write_json(folder / "result.json", document.model_dump(mode="json"))
+    write_json(document, folder / "result.json")  # keys keep their order: a page made from the file is the same page
     return document

@@ -124,7 +124,7 @@ def _print_price(price: Price, claim: BiofeedbackClaim, console: Console) -> Non
         f"{price.conversations} conversations of {claim.shots} shots, about {price.length:,} tokens each, in "
         f"{price.passes:,} passes: {price.tokens:,} tokens, {price.texts:,} texts among them.\nThis machine does "
         f"{price.rate:,.0f} tokens a second: about {max(1, round(price.seconds / 60))} minutes.\n"
-        f"SHA-256 of the texts and labels as read: {claim.data_sha256}",
+        f"Data SHA-256: {claim.data_sha256}",
         markup=False,
         highlight=False,
     )
