@@ -1,6 +1,7 @@
 """A belief study ends in one document, goes on where it stopped, and says so where nothing can be judged."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from zlib import crc32
 
@@ -37,6 +38,7 @@ def claim(tiny_folder: Path, **changes: object) -> BeliefClaim:
         "layers": (0, 2),
         "splits": 3,
         "steering": {"records": 2, "doses": [0.5]},
+        "analysis": {"clusters": ("subject", "experiment"), "bootstrap_draws": 200},
     }
     return BeliefClaim.model_validate({**small, **changes})
 
@@ -96,8 +98,6 @@ def test_where_no_clusters_can_be_made_the_document_says_so_and_gives_no_verdict
 def test_another_language_model_is_held_against_the_report_and_the_model_itself_is_none(
     tiny: LoadedModel, tiny_folder: Path, tmp_path: Path
 ) -> None:
-    from dataclasses import replace
-
     named = claim(tiny_folder, reader="another", steering=None)
     with pytest.raises(LabelsError, match="is the model itself"):
         belief(named, FACTS, tiny, tmp_path / "one", reader=replace(tiny, name="another"))

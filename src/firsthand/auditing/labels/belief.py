@@ -1,6 +1,7 @@
 """The judgement of belief dominance: is the report ahead of everyone who sees the same prompts, or the answers too?"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -119,70 +120,97 @@ def known_answers(
     return tuple(answer for condition in conditions for answer in _under(table, spec, condition, seed))
 
 
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """A reporter of known answer, and the trials with its answers."""
+
+    name: str
+    description: str
+    rows: pd.DataFrame
+    expected: Verdict
+    also: tuple[Verdict, ...] = ()
+
+
 def _under(table: pd.DataFrame, spec: AnalysisSpec, condition: Condition, seed: int) -> list[KnownAnswer]:
-    target = (table["arm"] == TARGET).to_numpy()
-    truth = table["truth"].to_numpy(dtype=np.int64)
-    lot, reader_lot = (dealt(truth, seed, name, str(condition)) for name in ("lot", "reader"))
-    said = table.assign(coverage=1.0, answer=lot)
-    full = said.assign(answer=np.where(target, truth, lot))
-    reader = {f"{OBSERVED}{READER}by lot": np.where(target, reader_lot, np.nan)}
-    everything = tuple(Verdict)
-    columns = [c for c in observed_columns(table) if condition is Condition.Y_SHOWN or not sees_answer(c)]
-    best = max(
-        columns, key=lambda c: balanced(table.loc[target, c].to_numpy(float), table[target], spec.clusters).value
-    )
-    strongest = np.where(target, table[best].fillna(0.0), lot)
-    planted = dealt(truth, seed, "planted", str(condition))
-    planted_lot = dealt(planted.astype(np.int64), seed, "planted lot", str(condition))
-    hidden = said.assign(truth=planted.astype(np.int64), answer=np.where(target, planted, planted_lot), **reader)
-    hidden = hidden.assign(wire=np.where(target, planted, np.nan))
-    cases: list[tuple[str, str, pd.DataFrame, Verdict, tuple[Verdict, ...]]] = [
-        (
-            "public label",
-            "Always right, and so is an observer that is held against it.",
-            full.assign(**{f"{OBSERVED}knows as much": np.where(target, truth, np.nan)}),
-            Verdict.PUBLIC_INFERENCE,
-            (),
-        ),
-        (
-            "strongest observer",
-            f"Says what the observer '{best.removeprefix(OBSERVED)}' says.",
-            said.assign(answer=strongest, **reader),
-            Verdict.PUBLIC_INFERENCE,
-            tuple(v for v in everything if v is not Verdict.PRIVILEGED),
-        ),
-        (
-            "lot",
-            "Says every class as often, whatever is true.",
-            said.assign(**reader),
-            Verdict.INSUFFICIENT,
-            tuple(v for v in everything if v not in _NEITHER),
-        ),
-        (
-            "wire",
-            "Reads labels that were drawn by lot after everything was public, and that nobody else can know.",
-            hidden,
-            Verdict.PRIVILEGED,
-            (),
-        ),
-    ]
     found = []
-    for name, description, rows, expected, also in cases:
-        result = judge(rows, spec, condition)
+    for case in (*_knowing(table, condition, seed), *_unknowing(table, spec, condition, seed)):
+        result = judge(case.rows, spec, condition)
         found.append(
             KnownAnswer(
-                reporter=name,
-                description=description,
+                reporter=case.name,
+                description=case.description,
                 capability=Capability.IDENTIFICATION,
                 condition=condition,
-                expected=expected,
-                also_accepted=tuple(v for v in also if v is not expected),
+                expected=case.expected,
+                also_accepted=case.also,
                 obtained=result.verdict,
-                passed=result.verdict is expected or result.verdict in also,
+                passed=result.verdict in (case.expected, *case.also),
                 reasons=result.reasons,
             )
         )
     return found
+
+
+def _knowing(table: pd.DataFrame, condition: Condition, seed: int) -> tuple[_Case, ...]:
+    """Two that are always right on target trials: beside an observer that is, and with what nobody else can know."""
+    target, truth = (table["arm"] == TARGET).to_numpy(), table["truth"].to_numpy(dtype=np.int64)
+    lot, planted = (dealt(truth, seed, name, str(condition)) for name in ("lot", "planted"))
+    classes = planted.astype(np.int64)
+    public = table.assign(coverage=1.0, answer=np.where(target, truth, lot))
+    hidden = table.assign(
+        coverage=1.0,
+        truth=classes,
+        answer=np.where(target, planted, dealt(classes, seed, "planted lot", str(condition))),
+        wire=np.where(target, planted, np.nan),
+    )
+    return (
+        _Case(
+            "public label",
+            "Always right, and so is an observer that is held against it.",
+            public.assign(**{f"{OBSERVED}knows as much": np.where(target, truth, np.nan)}),
+            Verdict.PUBLIC_INFERENCE,
+        ),
+        _Case(
+            "wire",
+            "Reads labels that were drawn by lot after everything was public, and that nobody else can know.",
+            _with_reader(hidden, truth, condition, seed),
+            Verdict.PRIVILEGED,
+        ),
+    )
+
+
+def _unknowing(table: pd.DataFrame, spec: AnalysisSpec, condition: Condition, seed: int) -> tuple[_Case, ...]:
+    """Two that know nothing of their own: one that answers by lot, and one that repeats the strongest observer."""
+    target, truth = (table["arm"] == TARGET).to_numpy(), table["truth"].to_numpy(dtype=np.int64)
+    lot = dealt(truth, seed, "lot", str(condition))
+    said = _with_reader(table.assign(coverage=1.0, answer=lot), truth, condition, seed)
+
+    def worth(column: str) -> float:
+        return balanced(table.loc[target, column].to_numpy(dtype=np.float64), table[target], spec.clusters).value
+
+    best = max((c for c in observed_columns(table) if condition is Condition.Y_SHOWN or not sees_answer(c)), key=worth)
+    return (
+        _Case(
+            "strongest observer",
+            f"Says what the observer '{best.removeprefix(OBSERVED)}' says.",
+            said.assign(answer=np.where(target, table[best].fillna(0.0), lot)),
+            Verdict.PUBLIC_INFERENCE,
+            tuple(v for v in Verdict if v not in _NEITHER),
+        ),
+        _Case(
+            "lot",
+            "Says every class as often, whatever is true.",
+            said,
+            Verdict.INSUFFICIENT,
+            tuple(v for v in Verdict if v not in (*_NEITHER, Verdict.INSUFFICIENT)),
+        ),
+    )
+
+
+def _with_reader(table: pd.DataFrame, truth: NDArray[np.int64], condition: Condition, seed: int) -> pd.DataFrame:
+    """The same with another language model that answers by lot, without which nothing is called privileged."""
+    lot = dealt(truth, seed, "reader", str(condition))
+    return table.assign(**{f"{OBSERVED}{READER}by lot": np.where(table["arm"] == TARGET, lot, np.nan)})
 
 
 def dealt(truth: NDArray[np.int64], *purpose: str | int) -> NDArray[np.float64]:

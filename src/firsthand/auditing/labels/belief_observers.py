@@ -81,7 +81,7 @@ def evidence_of(bench: Bench, table: pd.DataFrame) -> Evidence:
     words = np.array([[len(text.split())] for text in table["text"]], dtype=np.float64)
     likely, common = bench.likely_R2[records], bench.common_R2[records]
     said = [
-        [occurs(fact.base, text), occurs(fact.counter, text), len(text.split())]
+        [occurs(fact.base, text), occurs(fact.counter, text), len(text.split()), *_ending(bench.loaded, text)]
         for fact, text in zip(facts, table["said"], strict=True)
     ]
     return Evidence(
@@ -101,6 +101,11 @@ def embeddings(loaded: LoadedModel, entities: Sequence[str]) -> NDArray[np.float
     """The mean embedding of each entity's tokens, as they are within a sentence ``[entities, hidden]``."""
     weight_VH = loaded.model.get_input_embeddings().weight.detach()
     return np.stack([weight_VH[_tokens(loaded, entity)].float().mean(0).cpu().double().numpy() for entity in entities])
+
+
+def _ending(loaded: LoadedModel, said: str) -> tuple[int, bool]:
+    """Tokens of an answer and whether it ends in a stop: a state at a stop holds less, so they bear on dominance."""
+    return len(_tokens(loaded, said)), bool(said) and not said[-1].isalnum()
 
 
 def _tokens(loaded: LoadedModel, entity: str) -> list[int]:
