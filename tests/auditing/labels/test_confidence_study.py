@@ -127,7 +127,7 @@ def test_a_claim_that_cannot_be_run_is_refused(fields: dict[str, object], words:
 
 def test_meta_d_of_choices_between_two_is_that_of_their_confidence() -> None:
     rng = np.random.default_rng(0)
-    count = 600
+    count = 300
     stimulus = np.tile([0, 1], count // 2)
     evidence = rng.normal((stimulus - 0.5) * 1.5, 1.0)
     choices = pd.DataFrame(
@@ -145,6 +145,6 @@ def test_meta_d_of_choices_between_two_is_that_of_their_confidence() -> None:
     found = meta_d_of(choices, spec)
     assert found.ratio is not None
     assert found.difference.low(0.05) < 0 < found.difference.high(0.05)
-    assert {found.meta_d.widest(0.05).units} <= {300, 30}
+    assert {found.meta_d.widest(0.05).units} <= {150, 30}
     with pytest.raises(AnalysisError, match="valid"):
         meta_d_of(choices.assign(valid=False), spec)
