@@ -79,14 +79,14 @@ def test_ratings_are_of_equal_number_within_a_stratum_and_equal_where_confidence
 def test_an_interval_over_questions_holds_the_truth_and_a_choice_at_chance_has_no_quotient() -> None:
     tables = []
     for d in (1.5, 0.0):
-        stimulus, response, sure = ideal(d, 0.0, 0.0, 300, 5)
-        rating = rated(sure, np.zeros(300, dtype=np.int64))
-        each = np.stack([counts_of(stimulus[i : i + 1], response[i : i + 1], rating[i : i + 1]) for i in range(300)])
-        table = pd.DataFrame({"question": np.repeat(np.arange(150), 2)})
+        stimulus, response, sure = ideal(d, 0.0, 0.0, 160, 6)
+        rating = rated(sure, np.zeros(160, dtype=np.int64))
+        each = np.stack([counts_of(stimulus[i : i + 1], response[i : i + 1], rating[i : i + 1]) for i in range(160)])
+        table = pd.DataFrame({"question": np.repeat(np.arange(80), 2)})
         tables.append(measured_meta_d(each, table, ["question"], 0.05))
     able, guessing = tables
     assert able.meta_d.low(0.05) < 1.5 < able.meta_d.high(0.05)
-    assert able.meta_d.widest(0.05).units == 150
+    assert able.meta_d.widest(0.05).units == 80
     assert able.ratio is not None
     assert guessing.ratio is None
 

@@ -11,7 +11,7 @@ between two, with both orders; see ``docs/labels-confidence.md``.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -41,12 +41,14 @@ class MetaD:
         criterion: Its criterion; above 0 the second response is given reluctantly.
         meta_d: Sensitivity of the confidence.
         log_likelihood: Of the ratings given stimulus and response, in nats.
+        steps: Logarithms of the distances between the criteria of confidence, outwards from that of the choice.
     """
 
     d_prime: float
     criterion: float
     meta_d: float
     log_likelihood: float
+    steps: tuple[float, ...] = ()
 
     @property
     def ratio(self) -> float:
@@ -116,15 +118,16 @@ def fit_meta_d(counts: FloatArray, *, padding: bool = True, start: MetaD | None 
     z = stats.norm.ppf(second)
     d_prime, criterion = float(z[1] - z[0]), float(-z.sum() / 2)
     relative = criterion / (d_prime if abs(d_prime) > _LEAST else _LEAST)
-    first = d_prime if start is None else start.meta_d
-    guesses = [np.r_[value, np.full(2 * ratings - 2, np.log(0.5))] for value in dict.fromkeys((first, 0.0))]
+    if start is not None and len(start.steps) == 2 * ratings - 2:
+        guesses = [np.r_[start.meta_d, start.steps]]
+    else:
+        guesses = [np.r_[value, np.full(2 * ratings - 2, np.log(0.5))] for value in dict.fromkeys((d_prime, 0.0))]
     bounds = [(-_FURTHEST, _FURTHEST), *[(-9.0, 2.0)] * (2 * ratings - 2)]
     fits = [
-        optimize.minimize(_loss, guess, args=(counts, relative), method="L-BFGS-B", bounds=bounds)
-        for guess in (guesses if start is None else guesses[:1])
+        optimize.minimize(_loss, guess, args=(counts, relative), method="L-BFGS-B", bounds=bounds) for guess in guesses
     ]
     best = min(fits, key=lambda fit: float(fit.fun))
-    return MetaD(d_prime, criterion, float(best.x[0]), -float(best.fun))
+    return MetaD(d_prime, criterion, float(best.x[0]), -float(best.fun), tuple(best.x[1:].tolist()))
 
 
 def _loss(parameters: FloatArray, counts: FloatArray, relative: float) -> float:
@@ -215,5 +218,5 @@ def _all(fit: MetaD) -> dict[str, float]:
 
 
 def _values(totals: FloatArray, shape: tuple[int, ...], whole: MetaD) -> dict[str, FloatArray]:
-    each = [_all(fit_meta_d(one.reshape(shape), start=replace(whole))) for one in totals]
+    each = [_all(fit_meta_d(one.reshape(shape), start=whole)) for one in totals]
     return {what: np.array([one[what] for one in each]) for what in _all(whole)}

@@ -1,0 +1,150 @@
+"""A confidence study of the tiny model, from claim to document."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from firsthand.auditing.labels.confidence_meta_d import meta_d_of
+from firsthand.auditing.labels.confidence_observers import Public
+from firsthand.auditing.labels.confidence_study import ConfidenceRun, confidence, spec_of
+from firsthand.claims.claim import AnalysisSpec
+from firsthand.claims.labels import ConfidenceClaim
+from firsthand.engine import LoadedModel
+from firsthand.errors import AnalysisError, LabelsError
+from firsthand.report.labels_document import LabelsDocument
+from firsthand.studies.labels.confidence.questions import Questions, digest_of, read_questions
+from firsthand.trials.files import read_json
+
+WORDS = ("river", "cat", "letter", "window", "doctor", "song", "garden", "train", "lake", "road", "bell", "stone")
+
+
+@pytest.fixture(scope="module")
+def questions(tmp_path_factory: pytest.TempPathFactory) -> Questions:
+    folder = tmp_path_factory.mktemp("questions")
+    for number, word in enumerate(WORDS):
+        lines = [f"Which {word} is number {i}?,{i}0,{i}1,{i}2,{i}3,{'ABCD'[i % 4]}" for i in range(4)]
+        (folder / f"{word}_{number}_test.csv").write_text("\n".join(lines) + "\n")
+    return read_questions(folder)
+
+
+@pytest.fixture(scope="module")
+def make(questions: Questions, tiny: LoadedModel) -> Callable[[Path], ConfidenceRun]:
+    claim = ConfidenceClaim(
+        model=tiny.name,
+        data_sha256=digest_of(questions),
+        questions=48,
+        pairs=4,
+        layers=(0, 2),
+        reports=("true", "know"),
+        analysis=AnalysisSpec(clusters=("question", "subject"), bootstrap_draws=300),
+    )
+    return lambda folder: confidence(claim, questions, tiny, folder, name="towns")
+
+
+@pytest.fixture(scope="module")
+def done(make: Callable[[Path], ConfidenceRun], tmp_path_factory: pytest.TempPathFactory) -> ConfidenceRun:
+    return make(tmp_path_factory.mktemp("confidence") / "run")
+
+
+def test_a_study_ends_in_a_document_with_every_report_judged_under_both_conditions(done: ConfidenceRun) -> None:
+    document = LabelsDocument.model_validate(read_json(done.folder / "result.json"))
+    assert document.study == "confidence"
+    assert document.instrument_ok, document.failed_checks
+    assert [f.name for f in document.findings] == ["true", "know", "frames", "answers", "two-options"]
+    for finding in document.findings[:2]:
+        assert [str(r.condition) for r in finding.results] == ["y_withheld", "y_shown"]
+        assert finding.prompt is not None
+        assert finding.prompt.endswith(("Answer:", "Reply:"))
+    assert len(document.known_answers) == 5
+    assert document.data.used["questions"] == 48
+    assert document.reproduce[0].startswith("firsthand labels confidence --data towns")
+
+
+def test_a_random_model_s_answers_are_invalid_and_nothing_is_said_of_its_confidence(done: ConfidenceRun) -> None:
+    for finding in done.document.findings[:2]:
+        assert {str(r.verdict) for r in finding.results} == {"insufficient"}
+
+
+def test_a_unit_that_was_deleted_comes_back_with_the_same_bytes(
+    done: ConfidenceRun, make: Callable[[Path], ConfidenceRun]
+) -> None:
+    trace = done.folder / "trace"
+    unit = "questions.00008"
+    parts = [trace / part / f"{unit}.parquet" for part in ("public", "sealed", "reports", "readings")]
+    before = [part.read_bytes() for part in parts]
+    for path in (*parts, trace / "units" / f"{unit}.json"):
+        path.unlink()
+    others = {path: path.stat().st_mtime_ns for path in (trace / "units").iterdir()}
+    again = make(done.folder)
+    assert [part.read_bytes() for part in parts] == before
+    assert {path: path.stat().st_mtime_ns for path in others} == others
+    assert [f.results for f in again.document.findings] == [f.results for f in done.document.findings]
+
+
+def test_the_public_part_of_the_trace_does_not_tell_which_option_is_right(done: ConfidenceRun) -> None:
+    public = pd.read_parquet(done.folder / "trace" / "public" / "questions.00000.parquet")
+    assert not {"right", "proposed", "logprobs"} & set(public.columns)
+
+
+def test_other_questions_than_the_claim_s_and_a_reader_of_the_same_weights_are_refused(
+    questions: Questions, tiny: LoadedModel, tmp_path: Path
+) -> None:
+    claim = ConfidenceClaim(model=tiny.name, data_sha256="0" * 64, questions=20, pairs=0)
+    with pytest.raises(LabelsError, match="not those"):
+        confidence(claim, questions, tiny, tmp_path / "a")
+    same = claim.model_copy(update={"data_sha256": digest_of(questions), "reader": "a copy", "reports": ("true",)})
+    with pytest.raises(LabelsError, match="same model"):
+        confidence(same, questions, tiny, tmp_path / "b", reader=tiny)
+
+
+def test_with_few_subjects_questions_are_the_units_and_a_note_says_so(questions: Questions) -> None:
+    few = tuple(q for q in questions.items if q.subject in questions.subjects[:3])
+    claim = ConfidenceClaim(data_sha256="0" * 64)
+    public = Public(few, pd.DataFrame({"question": [q.key for q in few]}), np.zeros((12, 2), np.float32), np.zeros(12))
+    spec, notes = spec_of(claim, public)
+    assert spec.clusters == ("question",)
+    assert "3 subjects" in notes[0]
+    assert len(set(public.groups.tolist())) == 12
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"orders": 3}, "even"),
+        ({"pairs": 300}, "more than the 200"),
+        ({"reader": "smollm2"}, "another model"),
+        ({"reports": ("true", "true")}, "more than once"),
+        ({"analysis": AnalysisSpec(clusters=("block",))}, "question and subject"),
+    ],
+)
+def test_a_claim_that_cannot_be_run_is_refused(fields: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        ConfidenceClaim.model_validate({"data_sha256": "0" * 64, **fields})
+
+
+def test_meta_d_of_choices_between_two_is_that_of_their_confidence() -> None:
+    rng = np.random.default_rng(0)
+    count = 300
+    stimulus = np.tile([0, 1], count // 2)
+    evidence = rng.normal((stimulus - 0.5) * 1.5, 1.0)
+    choices = pd.DataFrame(
+        {
+            "question": np.repeat(np.arange(count // 2), 2),
+            "subject": np.repeat(np.arange(count // 2) % 30, 2),
+            "order": np.tile([0, 1], count // 2),
+            "stimulus": stimulus,
+            "response": (evidence > 0).astype(int),
+            "confidence": np.abs(evidence) / 10,
+            "valid": True,
+        }
+    )
+    spec = AnalysisSpec(clusters=("question", "subject"))
+    found = meta_d_of(choices, spec)
+    assert found.ratio is not None
+    assert found.difference.low(0.05) < 0 < found.difference.high(0.05)
+    assert {found.meta_d.widest(0.05).units} <= {150, 30}
+    with pytest.raises(AnalysisError, match="valid"):
+        meta_d_of(choices.assign(valid=False), spec)
