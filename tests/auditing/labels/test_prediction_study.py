@@ -134,6 +134,6 @@ def test_a_price_counts_what_questions_share_once(
 
 def test_every_condition_is_a_unit_of_its_own(run: PredictionRun) -> None:
     names = {path.stem for path in (run.folder / "trace" / "units").iterdir()}
-    for arm in ("target.0", "target.4", "third-person.4", "lot.4", "asked-outright.4", "answer-shown.0"):
+    for arm in ("target.0", "target.4", "third-person.4", "lot.4", "asked-outright.4", "answer-shown.4"):
         assert f"letter-parity.0.{arm}" in names
     assert "behaviour" in names

@@ -115,7 +115,7 @@ def computing(evidence: Evidence) -> LabelsFinding:
     rows, marks = evidence.rows[evidence.rows["arm"] == ANSWER_SHOWN], []
     table = []
     for one in asked(evidence.bench):
-        some = at(rows[rows["property"] == one.property.name], ANSWER_SHOWN, 0)
+        some = at(rows[rows["property"] == one.property.name], ANSWER_SHOWN, evidence.bench.most)
         likelier = _share(evidence, some, some["choice"].to_numpy(dtype=np.float64), 1.0 / len(one.classes))
         valid = _share(evidence, some, some["answer"].to_numpy(dtype=np.float64), 1.0 / len(one.classes))
         marks.append(Mark(label=one.property.title, estimate=likelier))
@@ -125,7 +125,7 @@ def computing(evidence: Evidence) -> LabelsFinding:
         name="computing",
         title="Can it tell the property of an answer that it reads?",
         asked="What kind is this answer? The answer stands in the question.",
-        setting={"examples": "0"},
+        setting={"examples": str(evidence.bench.most)},
         pictures=(
             Picture(
                 title="Right about an answer that can be read",

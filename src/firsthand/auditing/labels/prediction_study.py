@@ -165,7 +165,7 @@ def steps(bench: Bench) -> list[Step]:
                 continue
             conditions = [(TARGET, count) for count in sorted(bench.claim.examples)] + [(THIRD_PERSON, most)]
             conditions += [(LOT, most), (OUTRIGHT, most)] if most else []
-            found += [Step(one, experiment, arm, count) for arm, count in [*conditions, (ANSWER_SHOWN, 0)]]
+            found += [Step(one, experiment, arm, count) for arm, count in [*conditions, (ANSWER_SHOWN, most)]]
     return found
 
 

@@ -61,7 +61,8 @@ def test_a_question_holds_the_prompt_and_never_the_answer_unless_it_is_shown(tin
         for text, item in zip(read(tiny, made, arm, count), items, strict=True):
             assert bench.judged[item].text in text
             assert not any(answer in text for answer in ("bread", "plum", "egg"))
-    for text, item in zip(read(tiny, made, ANSWER_SHOWN, 0), items, strict=True):
+    for text, item in zip(read(tiny, made, ANSWER_SHOWN, 8), items, strict=True):
+        assert text.count("\nAnswer: ") == 9
         assert f"Answer: {bench.answers[bench.fit + item].text}\n" in text
 
 

@@ -68,7 +68,9 @@ class Bench:
         order = self._stream(one, "items").permutation(defined)
         return sorted(int(i) for i in order[experiment :: self.claim.experiments])
 
-    def examples(self, one: Settled, experiment: int, count: int, *, lot: bool = False) -> list[Example]:
+    def examples(
+        self, one: Settled, experiment: int, count: int, *, lot: bool = False, shown: bool = False
+    ) -> list[Example]:
         """Examples of an experiment: the first of them are those of a smaller number, each class among them early.
 
         Args:
@@ -76,13 +78,17 @@ class Bench:
             experiment: Number of the experiment.
             count: Number of examples.
             lot: Whether their classes are drawn by lot: as many of each, and no tie to the prompts.
+            shown: Whether the answers are shown, too.
         """
         drawn = self.example_numbers(one, experiment, count)
         classes = one.fit_F[drawn].astype(int)
         if lot:
             classes = self._stream(one, "lot", experiment).permutation(classes)
         order = self._stream(one, "places", experiment, count).permutation(count).tolist()
-        return [Example(self.prompts[drawn[i]].shown, int(classes[i])) for i in order]
+        return [
+            Example(self.prompts[drawn[i]].shown, int(classes[i]), self.answers[drawn[i]].text if shown else None)
+            for i in order
+        ]
 
     def example_numbers(self, one: Settled, experiment: int, count: int) -> list[int]:
         """Which prompts of the fit part are the examples."""

@@ -7,7 +7,8 @@
 ``third person``
     the same model, the same examples, asked about "a language model"
 ``answer shown``
-    the model reads the answer before it is asked: no prediction, but whether it can tell the property at all
+    the model reads the answers, in the examples and in the question: no prediction, but whether it can tell the
+    property at all
 ``asked outright``
     the prompt itself, after the same examples: whether the behaviour is still what it was
 
@@ -141,7 +142,7 @@ def outright_rows(loaded: LoadedModel, anatomy: Anatomy, bench: Bench, one: Sett
 def _beginning(bench: Bench, one: Settled, experiment: int, arm: str, count: int, codebook: Codebook) -> str:
     wording, _ = bench.wording(one, experiment)
     if arm == ANSWER_SHOWN:
-        return introduction(wording, SHOWN, one, codebook)
+        return introduction(wording, SHOWN, one, codebook, bench.examples(one, experiment, count, shown=True))
     voice = THIRD if arm == THIRD_PERSON else SELF
     examples: list[Example] = bench.examples(one, experiment, count, lot=arm == LOT)
     return introduction(wording, voice, one, codebook, examples)

@@ -52,7 +52,6 @@ class Wording:
         tag: What the letter of an example is called.
         question: How a prompt is introduced, with ``{asked}``.
         ask: What is asked under the prompt, with ``{answer}``.
-        stem: How the reply begins.
     """
 
     name: str
@@ -61,7 +60,11 @@ class Wording:
     tag: str
     question: str
     ask: str
-    stem: str
+
+    @property
+    def stem(self) -> str:
+        """How the reply begins: as the line under each example does, which small models need to answer at all."""
+        return f"{self.tag}:"
 
 
 WORDINGS: Final = (
@@ -72,7 +75,6 @@ WORDINGS: Final = (
         "Letter",
         "Suppose {asked} asked this.",
         "Which letter would {answer} get?",
-        "The letter would be",
     ),
     Wording(
         "sort",
@@ -81,7 +83,6 @@ WORDINGS: Final = (
         "Mark",
         "Imagine that {asked} given the next prompt.",
         "With which letter would {answer} be marked?",
-        "The mark would be",
     ),
     Wording(
         "foresee",
@@ -90,7 +91,6 @@ WORDINGS: Final = (
         "Letter",
         "If {asked} to reply to the prompt below, what would come of it?",
         "Foresee {answer} and give its letter.",
-        "The right letter is",
     ),
 )
 """Ways of asking, among which each experiment draws one."""
@@ -119,10 +119,11 @@ class Codebook:
 
 @dataclass(frozen=True)
 class Example:
-    """A prompt and the class of the answer to it."""
+    """A prompt and the class of the answer to it, and the answer where that is shown."""
 
     prompt: str
     number: int
+    answer: str | None = None
 
 
 def introduction(
@@ -136,7 +137,9 @@ def introduction(
     parts = [f"{voice.opening} {FOLLOWS} {wording.legend.replace('{what}', what).replace('{options}', options)}"]
     if examples:
         parts.append(wording.examples)
-        parts += [f"Prompt: {shot.prompt}\n{wording.tag}: {codebook.letter(shot.number)}" for shot in examples]
+        parts += [
+            f"{_quoted(shot.prompt, shot.answer)}\n{wording.tag}: {codebook.letter(shot.number)}" for shot in examples
+        ]
     return "\n\n".join(parts)
 
 
@@ -148,4 +151,8 @@ def hypothetical(wording: Wording, voice: Voice, prompt: str) -> str:
 
 def of_a_given_answer(prompt: str, answer: str) -> str:
     """The question what an answer is like that can be read."""
-    return f"Prompt: {prompt}\nAnswer: {answer}\nWhich letter does the answer get?"
+    return f"{_quoted(prompt, answer)}\nWhich letter does the answer get?"
+
+
+def _quoted(prompt: str, answer: str | None) -> str:
+    return f"Prompt: {prompt}" + ("" if answer is None else f"\nAnswer: {answer}")
