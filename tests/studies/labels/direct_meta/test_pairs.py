@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from firsthand.errors import LabelsError
-from firsthand.studies.labels.direct_meta.pairs import Pair, built_in, digest_of, read_pairs, sides
+from firsthand.studies.labels.direct_meta.pairs import (
+    Pair,
+    built_in,
+    digest_of,
+    items_of,
+    read_pairs,
+    seen_of_pairs,
+    sides,
+)
 
 HEADER = "good,bad,phenomenon\n"
 
@@ -107,3 +115,15 @@ def test_the_fingerprint_of_pairs_changes_with_any_of_them() -> None:
     assert digest_of(pairs) == digest_of(list(pairs))
     assert digest_of(pairs) != digest_of(pairs[::-1])
     assert digest_of(pairs) != digest_of([*pairs[:2], Pair(pairs[2].key, pairs[2].bad, pairs[2].good, "x")])
+
+
+def test_pairs_that_share_a_string_are_one_item_also_through_others() -> None:
+    texts = [("A.", "B."), ("C.", "D."), ("B.", "E."), ("F.", "D."), ("G.", "H.")]
+    pairs = [Pair(f"row-{n}", good, bad, "x") for n, (good, bad) in enumerate(texts)]
+    assert items_of(pairs) == {"row-0": "row-0", "row-1": "row-1", "row-2": "row-0", "row-3": "row-1", "row-4": "row-4"}
+    assert len(set(items_of(built_in()).values())) == len(built_in())
+
+
+def test_anybody_sees_by_how_much_the_better_string_is_longer() -> None:
+    seen = seen_of_pairs([Pair("a", "A cat sat.", "A cats.", "x")]).iloc[0]
+    assert (seen["characters"], seen["words"], seen["item"]) == (3, 1, "a")
