@@ -10,9 +10,19 @@ from firsthand.claims.labels.confidence import ConfidenceClaim
 from firsthand.claims.labels.direct_meta import DirectMetaClaim
 from firsthand.claims.labels.prediction import PredictionClaim
 
-LabelsClaim: TypeAlias = Annotated[BiofeedbackClaim | BeliefClaim | DirectMetaClaim | ConfidenceClaim | PredictionClaim, Field(discriminator="study")]
+LabelsClaim: TypeAlias = Annotated[
+    BiofeedbackClaim | BeliefClaim | DirectMetaClaim | ConfidenceClaim | PredictionClaim, Field(discriminator="study")
+]
 """The claim of some label study, told apart by its field ``study``."""
 
 LABEL_CLAIMS = (BiofeedbackClaim, BeliefClaim, DirectMetaClaim, ConfidenceClaim, PredictionClaim)
 
-__all__ = ["LABEL_CLAIMS", "BeliefClaim", "BiofeedbackClaim", "ConfidenceClaim", "DirectMetaClaim", "PredictionClaim", "LabelsClaim"]
+__all__ = [
+    "LABEL_CLAIMS",
+    "BeliefClaim",
+    "BiofeedbackClaim",
+    "ConfidenceClaim",
+    "DirectMetaClaim",
+    "LabelsClaim",
+    "PredictionClaim",
+]
