@@ -11,7 +11,8 @@ from firsthand.claims.labels.direct_meta import DirectMetaClaim
 from firsthand.claims.labels.prediction import PredictionClaim
 
 LabelsClaim: TypeAlias = Annotated[
-    BiofeedbackClaim | BeliefClaim | DirectMetaClaim | ConfidenceClaim | PredictionClaim, Field(discriminator="study")
+    BiofeedbackClaim | BeliefClaim | DirectMetaClaim | ConfidenceClaim | PredictionClaim,
+    Field(discriminator="study"),
 ]
 """The claim of some label study, told apart by its field ``study``."""
 
