@@ -55,7 +55,7 @@ def ask(
         homes = [home for home, t in enumerate(texts) for _ in prompts_TQ[t]]
         rows = [Row(tokens[lengths[t] :]) for t in texts for tokens in prompts_TQ[t]]
         said = run_rows(anatomy, rows, prefix=trunk, prefix_rows=homes).logprobs_RV
-        for t, logprobs_QV in zip(texts, said.split(len(prompts_TQ[0])), strict=True):
+        for t, logprobs_QV in zip(texts, torch.split(said, len(prompts_TQ[0])), strict=True):
             kept[t] = torch.stack([read(logprobs_V, t, q) for q, logprobs_V in enumerate(logprobs_QV)])
         if advance is not None:
             advance(len(rows))
@@ -98,4 +98,4 @@ def _one_by_one(
 
     rows = [Row(prompts_TQ[t][q]) for t, q in places]
     kept_R = run(anatomy, rows, reduce=reduce, advance=advance).logprobs_RV
-    return kept_R.unflatten(0, (len(prompts_TQ), len(prompts_TQ[0])))
+    return kept_R.reshape(len(prompts_TQ), len(prompts_TQ[0]), *kept_R.shape[1:])
