@@ -98,4 +98,4 @@ def _one_by_one(
 
     rows = [Row(prompts_TQ[t][q]) for t, q in places]
     kept_R = run(anatomy, rows, reduce=reduce, advance=advance).logprobs_RV
-    return torch.unflatten(kept_R, 0, (len(prompts_TQ), len(prompts_TQ[0])))
+    return kept_R.reshape(len(prompts_TQ), len(prompts_TQ[0]), *kept_R.shape[1:])
