@@ -87,6 +87,7 @@ def settle_further(folder: Path, loaded: LoadedModel) -> None:
 
 def card_of(loaded: LoadedModel) -> ModelCard:
     """What a report says of a model."""
+    template = loaded.tokenizer.chat_template
     return ModelCard(
         name=loaded.name,
         architecture=loaded.architecture,
@@ -94,6 +95,7 @@ def card_of(loaded: LoadedModel) -> ModelCard:
         parameters=loaded.n_parameters,
         weights_sha256=loaded.weights_sha256,
         tokenizer_sha256=loaded.tokenizer_sha256,
+        template_sha256=None if template is None else digest(template),
         dtype=loaded.dtype,
         device=loaded.device,
     )

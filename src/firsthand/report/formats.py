@@ -75,8 +75,8 @@ def count_text(value: int) -> str:
 
 
 def _count(value: int, noun: str) -> str:
-    plural = noun if value == 1 or noun.endswith("s") else f"{noun}s"
-    return f"{value} {plural}"
+    plural = {"phenomenon": "phenomena"}.get(noun, noun if noun.endswith("s") else f"{noun}s")
+    return f"{value} {noun if value == 1 else plural}"
 
 
 def _bare(value: float, unit: Unit) -> str:

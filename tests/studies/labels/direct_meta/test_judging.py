@@ -85,8 +85,8 @@ def test_a_choice_is_the_mean_of_plain_runs_of_both_orders(tiny: LoadedModel) ->
         reads = [
             prompt_read(
                 tiny,
-                "Two sentences follow, and then a question about them. Answer with the number of a sentence, "
-                f"(1) or (2).\n(1) {first}\n(2) {second}\nWhich sentence is the better one?",
+                "Which of these two sentences is the better sentence? Answer with its number, (1) or (2)."
+                f"\n(1) {first}\n(2) {second}",
                 "The better sentence is (",
                 [["1"], ["2"]],
             )

@@ -39,27 +39,31 @@ class Phrasing:
         return text
 
 
-_TWO: Final = (
-    "Two sentences follow, and then a question about them. Answer with the number of a sentence, (1) or (2).\n"
-    "(1) {first}\n(2) {second}\n"
-)
-"""Questions stand after the sentences, so that what was computed of the sentences serves them all."""
+_LIST: Final = "\n(1) {first}\n(2) {second}"
 _NUMBERS: Final = (("1",), ("2",))
 
 PHRASINGS: Final = (
-    Phrasing("better", "both", _TWO + "Which sentence is the better one?", "The better sentence is (", _NUMBERS),
+    Phrasing(
+        "better",
+        "both",
+        "Which of these two sentences is the better sentence? Answer with its number, (1) or (2)." + _LIST,
+        "The better sentence is (",
+        _NUMBERS,
+    ),
     Phrasing(
         "acceptable",
         "both",
-        _TWO + "Which sentence is acceptable English?",
+        "Only one of these two sentences is acceptable English. Give the number of the acceptable one, (1) or (2)."
+        + _LIST,
         "The acceptable sentence is (",
         _NUMBERS,
     ),
     Phrasing(
         "careful-writer",
         "both",
-        _TWO + "Which sentence would a careful writer print?",
-        "The careful writer prints (",
+        "A careful writer hesitates between two sentences. Which one goes to print? Answer with its number, (1) or (2)."
+        + _LIST,
+        "The writer prints (",
         _NUMBERS,
     ),
     Phrasing(
@@ -70,7 +74,8 @@ PHRASINGS: Final = (
         ((" yes", " Yes"), (" no", " No")),
     ),
 )
-"""How a pair is asked about, in our own words."""
+"""How a pair is asked about, in our own words. Questions stand before the sentences: after them, what was computed of the
+sentences would serve them all, but SmolLM2 and Gemma 3 270M name the better sentence less often."""
 
 
 def named(names: Sequence[str]) -> tuple[Phrasing, ...]:
