@@ -18,4 +18,12 @@ LabelsClaim: TypeAlias = Annotated[
 
 LABEL_CLAIMS = (BiofeedbackClaim, BeliefClaim, DirectMetaClaim, ConfidenceClaim, PredictionClaim)
 
-__all__ = ["BeliefClaim", "BiofeedbackClaim", "ConfidenceClaim", "DirectMetaClaim", "LABEL_CLAIMS", "LabelsClaim", "PredictionClaim",]
+__all__ = [
+    "LABEL_CLAIMS",
+    "BeliefClaim",
+    "BiofeedbackClaim",
+    "ConfidenceClaim",
+    "DirectMetaClaim",
+    "LabelsClaim",
+    "PredictionClaim",
+]

@@ -74,8 +74,8 @@ PHRASINGS: Final = (
         ((" yes", " Yes"), (" no", " No")),
     ),
 )
-"""How a pair is asked about, in our own words. Questions stand before the sentences: after them, what was computed of the
-sentences would serve them all, but SmolLM2 and Gemma 3 270M name the better sentence less often."""
+"""How a pair is asked about, in our own words. Questions stand before the sentences. After them, what was computed of
+the sentences would serve them all, but SmolLM2 and Gemma 3 270M then name the better sentence less often."""
 
 
 def named(names: Sequence[str]) -> tuple[Phrasing, ...]:
