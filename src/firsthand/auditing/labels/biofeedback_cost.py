@@ -9,7 +9,6 @@ from firsthand.studies.injection.bench import usual_layers
 from firsthand.studies.labels.conversations import NAMES, Conversation, Shot, draw_wording, lay_out, usable_names
 from firsthand.studies.labels.examples import Examples, split
 from firsthand.studies.labels.incontext import teacher_forced
-from firsthand.studies.labels.regulation import SENTENCES
 
 
 @dataclass(frozen=True)
@@ -66,5 +65,6 @@ def price_of(loaded: LoadedModel, examples: Examples, claim: BiofeedbackClaim) -
     texts = each * (claim.fit + claim.held_out) * (1 + readers)
     each_time = len(claim.counts) if claim.protocol == "independent" else 1
     passes = conversations * (axes + 1 + 2 * axes * readers) * each_time
-    asked = each * (claim.regulated_after + 2 * 3 * len(SENTENCES)) if claim.regulated_after else 0
-    return Price(conversations, passes, length, texts, conversations * (axes + 1) * asked, rate)
+    asked = each * (claim.regulated_after + 2 * 2 * 2) if claim.regulated_after else 0  # two sentences, two requests
+    shown = 1 + sum(name != "permuted" for name in claim.referents)
+    return Price(conversations, passes, length, texts, conversations * shown * asked, rate)

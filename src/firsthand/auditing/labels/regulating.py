@@ -26,7 +26,7 @@ def regulation_finding(table: pd.DataFrame, spec: AnalysisSpec, shots: int) -> L
     table = table.assign(shift=table["up"] - table["down"], stem=table["referent"].str.partition(" at ")[0])
     own = (table["arm"] == TARGET) & (table["stem"] == table["axis"])
     pictures = []
-    for axis in dict.fromkeys(table["axis"]):
+    for axis in dict.fromkeys(table["axis"][own]):
         along = table["axis"] == axis
         parts = {
             "its own labels were shown": own & along,
@@ -47,7 +47,7 @@ def regulation_finding(table: pd.DataFrame, spec: AnalysisSpec, shots: int) -> L
         name="regulation",
         title="Moving the state when asked to",
         asked=f"After {shots} labelled texts: {REQUEST.format(label='(a label)', sentence='(a fixed sentence)')}",
-        setting={"sentences": str(len(SENTENCES)), "labelled texts before": str(shots)},
+        setting={"sentences": f"{len(SENTENCES)}, two a conversation", "labelled texts before": str(shots)},
         pictures=tuple(pictures),
         notes=(
             "No verdict: moving a state is not reporting it, and a request that is understood moves states by its "

@@ -54,7 +54,7 @@ class BiofeedbackClaim(_Part):
     counts: tuple[Annotated[int, Field(ge=0)], ...] = (0, 5, 15, 30)
     judged_from: Annotated[int, Field(ge=1)] = 30
     readers: tuple[str, ...] = ()
-    regulated_after: Annotated[int, Field(ge=0)] = 30
+    regulated_after: Annotated[int, Field(ge=0)] = 20
     seed: Annotated[int, Field(ge=0)] = 0
     analysis: AnalysisSpec = AnalysisSpec(clusters=("group", "experiment"))
 

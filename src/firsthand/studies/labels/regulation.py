@@ -32,7 +32,7 @@ SENTENCES: Final = (
     "The next bus to the harbour leaves at twenty past four.",
     "Someone has put the chairs back in rows along the wall.",
 )
-"""Sentences of ours about nothing in particular."""
+"""Sentences of ours about nothing in particular; each conversation takes two of them."""
 COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     "public": ("experiment", "sentence", "text"),
     "sealed": ("arm", "referent", "axis", "layer"),
@@ -43,7 +43,9 @@ COLUMNS: Final[Mapping[str, Sequence[str]]] = {
 
 
 def regulation_rows(bench: Bench, experiment: int) -> pd.DataFrame:
-    """The states of the sentences in one conversation, for every referent of its layer and for labels drawn by lot.
+    """The states of sentences after one conversation, for every referent of its layer and for labels drawn by lot.
+
+    The labels of a permuted probe, which mean nothing that could be asked for, are not shown; its axis is measured.
 
     Returns:
         One row for each referent, arm, sentence and axis of the layer: ``trial_id``, ``arm``, ``referent`` (whose
@@ -53,7 +55,8 @@ def regulation_rows(bench: Bench, experiment: int) -> pd.DataFrame:
     """
     layer = next(one for one in bench.states.layers if experiment in bench.experiments(one))
     referents = [one for one in bench.referents if one.layer == layer]
-    shown = {one.name: labels_of(bench, one, bench.drawn(experiment))[0] for one in referents}
+    named = [one for one in referents if one.axis.name != "permuted"]
+    shown = {one.name: labels_of(bench, one, bench.drawn(experiment))[0] for one in named}
     tables = [_rows(bench, experiment, referents, TARGET, name, labels) for name, labels in shown.items()]
     return pd.concat([*tables, _rows(bench, experiment, referents, REDRAWN, "none", lot_labels(bench, experiment))])
 
@@ -61,11 +64,12 @@ def regulation_rows(bench: Bench, experiment: int) -> pd.DataFrame:
 def _rows(
     bench: Bench, experiment: int, referents: list[Referent], arm: str, shown: str, labels: NDArray[np.int64]
 ) -> pd.DataFrame:
-    states_S2H = _states(bench, experiment, referents[0].layer, labels)
+    chosen = sentences_of(experiment)
+    states_S2H = _states(bench, experiment, referents[0].layer, labels, [SENTENCES[number] for number in chosen])
     rows = []
     for measured in referents:
         unit = float(measured.axis.scores(bench.states.layers[measured.layer]).std())
-        for number, (down, up) in enumerate(states_S2H):
+        for number, (down, up) in zip(chosen, states_S2H, strict=True):
             rows.append(
                 {
                     "trial_id": f"{experiment}/{arm}/{shown}/{measured.axis.name}/{number}",
@@ -83,14 +87,22 @@ def _rows(
     return pd.DataFrame(rows)
 
 
-def _states(bench: Bench, experiment: int, layer: int, labels: NDArray[np.int64]) -> NDArray[np.float32]:
+def sentences_of(experiment: int) -> tuple[int, int]:
+    """Numbers of the sentences of a conversation; over two pairs of conversations, all of them with both names."""
+    first = experiment // 2 * 2 % len(SENTENCES)
+    return first, first + 1
+
+
+def _states(
+    bench: Bench, experiment: int, layer: int, labels: NDArray[np.int64], sentences: Sequence[str]
+) -> NDArray[np.float32]:
     """Mean state of each sentence when class 0 and when class 1 is asked for, ``[sentences, 2, hidden]``."""
     site = resid_post(layer)
-    laid = [_laid(bench, experiment, labels, sentence, label) for sentence in SENTENCES for label in (0, 1)]
+    laid = [_laid(bench, experiment, labels, sentence, label) for sentence in sentences for label in (0, 1)]
     rows = [Row(one.tokens, captures=(Capture("state", site, one.spans[0]),)) for one in laid]
     found = run(bench.anatomy, rows, reduce=lambda logprobs, _: logprobs[:, :1])
     means = np.stack([captured["state"].float().mean(0).numpy() for captured in found.captures])
-    return means.reshape(len(SENTENCES), 2, -1)
+    return means.reshape(len(sentences), 2, -1)
 
 
 def _laid(bench: Bench, experiment: int, labels: NDArray[np.int64], sentence: str, label: int) -> Rendered:
