@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from firsthand.auditing.labels.biofeedback import OBSERVED, READER, UNREAD, curve, judge
-from firsthand.auditing.labels.onlookers import informed, matched, meanings
+from firsthand.auditing.labels.biofeedback import OBSERVED, curve, judge
+from firsthand.auditing.labels.onlookers import Seen, informed, matched, meanings
+from firsthand.auditing.labels.readers import OWN, READER, UNREAD, WEAK
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.vocabulary import Verdict
 
@@ -21,6 +22,10 @@ VERBS = ("saw", "lost", "found", "painted", "sold", "carried")
 def every(count: int) -> np.ndarray:
     """Every text asked about after all those before it."""
     return np.repeat(np.arange(count)[:, None], 2, axis=1)
+
+
+def who_sees(texts: list[str], embedding: np.ndarray) -> Seen:
+    return Seen(tuple(texts), embedding, tuple(range(len(texts))))
 
 
 def texts_of(count: int, seed: int) -> tuple[list[str], np.ndarray]:
@@ -48,9 +53,8 @@ def study(
         embedding = np.c_[words + rng.normal(0, 0.1, SHOTS), rng.normal(0, 1, (SHOTS, 7))].astype(np.float32)
         truth = words if by_words else rng.integers(0, 2, SHOTS)
         fit_truth = fit_words if by_words else rng.integers(0, 2, 300)
-        seen = matched(embedding, texts, truth, every(SHOTS), JUDGED) | informed(
-            fit_states, fit_texts, fit_truth, embedding, texts
-        )
+        shown, known = who_sees(texts, embedding), who_sees(fit_texts, fit_states)
+        seen = matched(shown, truth, every(SHOTS), JUDGED) | informed(known, fit_truth, shown)
         base = pd.DataFrame(
             {
                 "referent": f"planted at {experiment % 5}",
@@ -113,18 +117,25 @@ def test_the_curve_counts_invalid_answers_as_not_right_and_observers_only_where_
     table = study(perfect, by_words=True)
     half = table.assign(answer=table["answer"].where(table["place"] % 2 == 0))
     found = curve(half, SPEC, (0, JUDGED, SHOTS))
-    assert found["report"][0].value == pytest.approx(0.5, abs=0.05)
-    assert len(found["layer 0"]) == 1
-    assert found["layer 0"][0].value > 0.6
-    assert found["report"][1].units >= EXPERIMENTS
+    early, late = (JUDGED - 1) / 2, (JUDGED + SHOTS - 1) / 2
+    assert found["report"][early].value == pytest.approx(0.5, abs=0.05)
+    assert list(found["layer 0"]) == [late]
+    assert found["layer 0"][late].value > 0.6
+    assert found["report"][late].units >= EXPERIMENTS
+
+
+def test_a_bin_without_answers_leaves_the_others_where_they_are() -> None:
+    table = study(perfect, by_words=True)
+    gap = table[(table["place"] < 10) | (table["place"] >= JUDGED)]
+    assert list(curve(gap, SPEC, (0, 10, 20, JUDGED, SHOTS))["report"]) == [4.5, (JUDGED + SHOTS - 1) / 2]
 
 
 def test_matched_observers_learn_from_the_shots_before_an_answer_and_from_no_later_one() -> None:
     texts, words = texts_of(40, 3)
     embedding = np.c_[words, np.zeros(40)].astype(np.float32)
-    plain = matched(embedding, texts, words, every(40), 20)
+    plain = matched(who_sees(texts, embedding), words, every(40), 20)
     later = np.r_[words[:30], 1 - words[30:]]
-    changed = matched(embedding, texts, later, every(40), 20)
+    changed = matched(who_sees(texts, embedding), later, every(40), 20)
     for name in plain:
         np.testing.assert_array_equal(plain[name][:31], changed[name][:31])
         assert np.isnan(plain[name][:20]).all()
@@ -132,7 +143,7 @@ def test_matched_observers_learn_from_the_shots_before_an_answer_and_from_no_lat
 
 def test_before_a_second_label_was_seen_an_observer_gives_the_first() -> None:
     texts, _ = texts_of(6, 4)
-    found = matched(np.eye(6, dtype=np.float32), texts, np.array([1, 1, 1, 1, 0, 0]), every(6), 1)
+    found = matched(who_sees(texts, np.eye(6, dtype=np.float32)), np.array([1, 1, 1, 1, 0, 0]), every(6), 1)
     assert found["layer 0"][1:5].tolist() == [1.0] * 4
 
 
@@ -140,6 +151,30 @@ def test_without_another_language_model_as_a_reader_nothing_is_called_privileged
     result = judge(study(perfect, by_words=False), SPEC, JUDGED)
     assert result.verdict is Verdict.INSUFFICIENT
     assert result.reasons[-1] == UNREAD
+
+
+def test_a_reader_that_is_a_poor_learner_of_its_own_labels_does_not_make_a_report_privileged() -> None:
+    rng = np.random.default_rng(7)
+    table = study(perfect, by_words=False)
+    table = table.assign(**{f"{OBSERVED}{READER}other": rng.integers(0, 2, len(table)).astype(float)})
+    good = table.assign(**{f"{OWN}other": (rng.random(len(table)) < 0.96).astype(float)})
+    assert judge(good, SPEC, JUDGED).verdict is Verdict.PRIVILEGED
+    poor = judge(table.assign(**{f"{OWN}other": (rng.random(len(table)) < 0.6).astype(float)}), SPEC, JUDGED)
+    assert poor.verdict is Verdict.INSUFFICIENT
+    assert poor.reasons[-1] == WEAK
+
+
+def test_a_label_that_is_the_length_of_a_text_is_learned_from_its_form() -> None:
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(NOUNS, rng.integers(4, 30))) for _ in range(300)]
+    long = np.array([len(text.split()) > 16 for text in texts]).astype(np.int64)
+    noise = rng.normal(size=(300, 8)).astype(np.float32)
+    known, asked = who_sees(texts[:240], noise[:240]), who_sees(texts[240:], noise[240:])
+    found = informed(known, long[:240], asked)
+    right = {name: (given == long[240:]).mean() for name, given in found.items()}
+    assert right["form, other texts"] > 0.9
+    assert right["everything, other texts"] > 0.9
+    assert right["layer 0, other texts"] < 0.7
 
 
 def test_who_knows_what_the_data_call_a_text_gives_the_label_that_mostly_goes_with_it() -> None:
@@ -152,8 +187,8 @@ def test_asked_independently_all_texts_after_the_shots_are_learned_from_the_same
     texts, words = texts_of(40, 3)
     embedding = np.c_[words, np.zeros(40)].astype(np.float32)
     asked = np.array([(20, place) for place in range(20, 40)])
-    together = matched(embedding, texts, words, asked, 20)
+    together = matched(who_sees(texts, embedding), words, asked, 20)
     for name, given in together.items():
-        alone = [matched(embedding, texts, words, one[None], 20)[name][0] for one in asked]
+        alone = [matched(who_sees(texts, embedding), words, one[None], 20)[name][0] for one in asked]
         np.testing.assert_array_equal(given, alone)
     assert together["layer 0"].tolist() == words[20:].tolist()

@@ -11,7 +11,7 @@ from firsthand.engine import LoadedModel
 from firsthand.errors import LabelsError
 from firsthand.studies.labels.biofeedback import Bench, conversation_of, labels_of, target_rows
 from firsthand.studies.labels.incontext import teacher_forced
-from firsthand.studies.labels.outsiders import READS, TOLD, Outsider, by_its_states, outsider_of, outsider_rows
+from firsthand.studies.labels.outsiders import READS, READS_OWN, TOLD, Outsider, outsider_of, outsider_rows
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +39,9 @@ def test_it_is_told_the_very_labels_that_the_judged_model_is_told(bench: Bench, 
     alone = teacher_forced(outsider.loaded, outsider.anatomy, conversation_of(bench, number, labels))
     assert mine["answer"].tolist() == (alone.logprobs_NC[:, 1] > alone.logprobs_NC[:, 0]).astype(float).tolist()
     assert mine["answer"].notna().all()  # an observer need not be valid to be right
+    own = rows[(rows["arm"] == READS_OWN) & (rows["referent"] == referent.name)]
+    told = rows[rows["arm"].str.startswith(TOLD) & (rows["referent"] == referent.name)]
+    assert own["truth"].tolist() == told["truth"].tolist()
 
 
 def test_the_judged_model_is_told_labels_of_the_outsiders_states(bench: Bench, outsider: Outsider) -> None:
@@ -51,17 +54,6 @@ def test_the_judged_model_is_told_labels_of_the_outsiders_states(bench: Bench, o
     assert told["truth"].to_numpy()[order].tolist() == sorted(told["truth"])  # one cut through the outsider's scores
     again = teacher_forced(bench.loaded, bench.anatomy, conversation_of(bench, number, told["truth"].to_numpy()))
     assert told["answer"].fillna(-1).tolist() == [-1.0 if one is None else float(one) for one in again.answers]
-
-
-def test_a_label_of_the_outsiders_own_states_is_learned_from_them(bench: Bench, outsider: Outsider) -> None:
-    referent = bench.referents[0]
-    own = outsider.counterpart(referent).axis
-    at = outsider.layers[referent.layer]
-    known = own.scores(outsider.fit_states.layers[at])
-    wanted = own.scores(outsider.states.layers[at]) > np.median(known)
-    texts = np.arange(len(bench.held_out))
-    given = by_its_states(bench, outsider, referent, (known > np.median(known)).astype(np.int64), texts)
-    assert (given == wanted).mean() > 0.8
 
 
 def test_the_judged_model_itself_is_no_outsider(bench: Bench) -> None:

@@ -6,24 +6,20 @@ from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from firsthand.analysis.choice import Chosen, judge_choice
 from firsthand.analysis.means import mean_of
 from firsthand.analysis.results import CapabilityResult, Estimate
-from firsthand.auditing.labels.onlookers import informed, matched, meanings
+from firsthand.auditing.labels.onlookers import Seen, informed, matched, meanings
+from firsthand.auditing.labels.readers import OWN, READER, by_its_states, refusal
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.studies.labels.biofeedback import REDRAWN, TARGET, Bench, Referent, labels_of
-from firsthand.studies.labels.outsiders import READS, TOLD, Outsider, by_its_states
+from firsthand.studies.labels.outsiders import READS, READS_OWN, TOLD, Outsider
 from firsthand.vocabulary import Capability, Condition, Verdict
 
 OBSERVED = "observer "
 """Begins the names of columns that hold what observers gave."""
-READER = "reader: "
-"""Begins the name of an observer that is a language model given the same conversation."""
-UNREAD = (
-    "no other language model read the same conversations, and one that merely understands the texts may do as well: "
-    "ahead of readers of words alone, a report is not yet privileged"
-)
 
 
 def observed(
@@ -45,25 +41,42 @@ def observed(
     """
     drawn = bench.drawn(int(rows["experiment"].iloc[0]))
     labels, cut = labels_of(bench, referent, drawn)
-    shown = [bench.held_out.texts[i] for i in drawn]
-    shots = bench.states.embedding_NH[drawn]
     texts = rows["number"].to_numpy()
-    words = [bench.held_out.texts[i] for i in texts]
-    embedding = bench.states.embedding_NH[texts]
-    own = referent.axis.scores(bench.fit_states.layers[referent.layer])
-    found = matched(shots, shown, labels, rows[["place", "at"]].to_numpy(), bench.claim.judged_from)
-    known = (own > cut).astype(np.int64)
-    if 0 < known.mean() < 1:
-        found |= informed(bench.fit_states.embedding_NH, bench.fit.texts, known, embedding, words)
+    found = matched(seen(bench, drawn), labels, rows[["place", "at"]].to_numpy(), bench.claim.judged_from)
+    others = others_than(bench, drawn)
+    scores = referent.axis.scores(bench.states.layers[referent.layer])
+    known = (scores[others] > cut).astype(np.int64)
+    told = 0 < known.mean() < 1 if len(known) else False
+    if told:
+        found |= informed(seen(bench, others), known, seen(bench, texts))
+        meant = np.asarray(bench.held_out.labels)
+        found["label of the data"] = meanings(meant[others], known, meant[texts])
+    own: dict[str, NDArray[np.float64]] = {}
     for name, outsider in outsiders.items():
-        answers = read[name].set_index("trial_id")["answer"]
-        found[f"{READER}{name}"] = answers[[f"{i.removesuffix(TARGET)}{READS}" for i in rows["trial_id"]]].to_numpy()
-        if 0 < known.mean() < 1:
-            by_states = by_its_states(bench, outsider, referent, known, texts)
-            found[f"{READER}{name}, its states of {len(known)} texts"] = by_states
-    meant = np.asarray(bench.held_out.labels)[texts]
-    found["label of the data"] = meanings(np.asarray(bench.fit.labels), known, meant)
-    return rows.assign(**{f"{OBSERVED}{name}": values for name, values in found.items()})
+        trials = [str(trial).removesuffix(TARGET) for trial in rows["trial_id"]]
+        answers = read[name].set_index("trial_id")
+        found[f"{READER}{name}"] = answers["answer"][[f"{trial}{READS}" for trial in trials]].to_numpy()
+        mine = answers.loc[[f"{trial}{READS_OWN}" for trial in trials]]
+        own[f"{OWN}{name}"] = (mine["answer"] == mine["truth"]).to_numpy(dtype=np.float64)
+        if told:
+            groups = np.asarray(bench.held_out.groups)[others]
+            found[f"{READER}{name}, its states"] = by_its_states(outsider, others, known, groups, texts)
+    return rows.assign(**{f"{OBSERVED}{name}": values for name, values in found.items()}, **own)
+
+
+def seen(bench: Bench, texts: NDArray[np.int64]) -> Seen:
+    """What anybody may see of some held-out texts."""
+    return Seen(
+        tuple(bench.held_out.texts[i] for i in texts),
+        bench.states.embedding_NH[texts],
+        tuple(bench.held_out.groups[i] for i in texts),
+    )
+
+
+def others_than(bench: Bench, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Held-out texts of no group that a conversation shows anything of: observers may learn from them."""
+    groups = np.asarray(bench.held_out.groups)
+    return np.flatnonzero(~np.isin(groups, groups[drawn])).astype(np.int64)
 
 
 def judge(table: pd.DataFrame, spec: AnalysisSpec, judged_from: int) -> CapabilityResult:
@@ -97,18 +110,22 @@ def judge(table: pd.DataFrame, spec: AnalysisSpec, judged_from: int) -> Capabili
         [REDRAWN, *sorted(arm for arm in set(here["arm"]) if arm.startswith(TOLD))],
         seed=0,
     )
-    if result.verdict is not Verdict.PRIVILEGED or any(name.startswith(READER) for name in observers):
+    refused = refusal(target, list(observers), spec) if result.verdict is Verdict.PRIVILEGED else None
+    if refused is None:
         return result
-    return result.model_copy(update={"verdict": Verdict.INSUFFICIENT, "reasons": (*result.reasons, UNREAD)})
+    return result.model_copy(update={"verdict": Verdict.INSUFFICIENT, "reasons": (*result.reasons, refused)})
 
 
-def curve(table: pd.DataFrame, spec: AnalysisSpec, edges: Sequence[int]) -> dict[str, list[Estimate]]:
+def curve(table: pd.DataFrame, spec: AnalysisSpec, edges: Sequence[int]) -> dict[str, dict[float, Estimate]]:
     """Share of right answers by number of shots, of the report and of the observers; invalid answers are not right.
 
     Args:
         table: Target rows with observers.
         spec: The rules.
         edges: Ends of the bins of ``place``, from 0.
+
+    Returns:
+        For each name the share in each bin in which there are answers, by the middle of the bin.
     """
     target = table[table["arm"] == TARGET].reset_index(drop=True)
     right: Mapping[str, np.ndarray] = {
@@ -119,12 +136,13 @@ def curve(table: pd.DataFrame, spec: AnalysisSpec, edges: Sequence[int]) -> dict
             if str(c).startswith(OBSERVED)
         },
     }
-    found: dict[str, list[Estimate]] = {}
+    found: dict[str, dict[float, Estimate]] = {}
     for name, values in right.items():
-        found[name] = []
+        found[name] = {}
         for low, high in pairwise(edges):
             inside = ((target["place"] >= low) & (target["place"] < high)).to_numpy() & np.isfinite(values)
             if inside.any():
                 some = target[inside].reset_index(drop=True)
-                found[name].append(mean_of(values[inside], some, spec.clusters).estimate(spec.alpha, 0.5))
+                share = mean_of(values[inside], some, spec.clusters).estimate(spec.alpha, 0.5)
+                found[name][(low + high - 1) / 2] = share
     return found

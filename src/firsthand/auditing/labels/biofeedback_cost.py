@@ -18,7 +18,7 @@ class Price:
     Attributes:
         conversations: Conversations over all layers.
         passes: Passes: one a conversation for every kind of axis, and one with labels drawn by lot; for every reader
-            two more for every kind of axis.
+            three more for every kind of axis.
         length: Tokens of a conversation.
         texts: Tokens of the texts whose states are read, in every model.
         regulation: Tokens of the control task.
@@ -64,7 +64,7 @@ def price_of(loaded: LoadedModel, examples: Examples, claim: BiofeedbackClaim) -
     each = length // claim.shots
     texts = each * (claim.fit + claim.held_out) * (1 + readers)
     each_time = len(claim.counts) if claim.protocol == "independent" else 1
-    passes = conversations * (axes + 1 + 2 * axes * readers) * each_time
+    passes = conversations * (axes + 1 + 3 * axes * readers) * each_time
     asked = each * (claim.regulated_after + 2 * 2 * 2) if claim.regulated_after else 0  # two sentences, two requests
     shown = 1 + sum(name != "permuted" for name in claim.referents)
     return Price(conversations, passes, length, texts, conversations * shown * asked, rate)

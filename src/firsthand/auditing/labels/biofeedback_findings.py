@@ -1,7 +1,6 @@
 """What a biofeedback study shows for the labels of each kind of axis: verdict, curves, and what the model read."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 import pandas as pd
 
@@ -10,8 +9,8 @@ from firsthand.analysis.results import Estimate
 from firsthand.auditing.labels.biofeedback import curve, judge
 from firsthand.claims.labels import BiofeedbackClaim
 from firsthand.report.labels_document import Curve, LabelsFinding, Point, Series
-from firsthand.studies.labels.biofeedback import TARGET, Bench
-from firsthand.studies.labels.conversations import Conversation, Shot, draw_wording, lay_out
+from firsthand.studies.labels.biofeedback import TARGET, Bench, conversation_of, labels_of
+from firsthand.studies.labels.conversations import lay_out
 
 BINS = 4
 """Parts of the curve of right answers by number of shots."""
@@ -63,17 +62,12 @@ def _title(axis: str) -> str:
 def _by_shots(table: pd.DataFrame, claim: BiofeedbackClaim) -> Curve:
     step = max(1, claim.judged_from // (BINS - 1))
     edges = tuple(dict.fromkeys((*range(0, claim.judged_from, step), claim.judged_from, claim.shots)))
-    middles = [(low + high - 1) / 2 for low, high in pairwise(edges)]
-    late = {  # an observer that is asked late only has the last places
-        name: dict(zip(middles[len(middles) - len(values) :], values, strict=True))
-        for name, values in curve(table, claim.analysis, edges).items()
-    }
     return Curve(
         name="shots",
         title="Right answers by number of shots",
         x="Labelled sentences before it (middle of the bin)",
         y="Right answers",
-        series=_series(late),
+        series=_series(curve(table, claim.analysis, edges)),
         lines=(CHANCE,),
     )
 
@@ -86,8 +80,8 @@ def _by_layer(table: pd.DataFrame, claim: BiofeedbackClaim, layers: Sequence[int
     for layer in layers:
         here = curve(late[late["layer"] == layer], claim.analysis, (claim.judged_from, claim.shots))
         for name, values in here.items():
-            if values:
-                found.setdefault(name, {})[layer] = values[0]
+            for value in values.values():  # one bin
+                found.setdefault(name, {})[layer] = value
     shown = Curve(
         name="layers",
         title="Right answers by layer of the labels",
@@ -113,11 +107,9 @@ def _series(found: Mapping[str, Mapping[float, Estimate]]) -> tuple[Series, ...]
 
 def _read(bench: Bench, table: pd.DataFrame) -> str:
     """The first shots of one conversation, as the model read them."""
-    target = table[table["arm"] == TARGET]
-    first = target[target["referent"] == target["referent"].iloc[0]]
-    experiment = int(first["experiment"].iloc[0])
-    rows = first[first["experiment"] == experiment].sort_values("place").head(SHOWN)
-    instruction, names = draw_wording(bench.label_names, bench.claim.seed, experiment)
-    shots = tuple(Shot(str(text), int(label)) for text, label in zip(rows["text"], rows["truth"], strict=True))
+    first = table[table["arm"] == TARGET].iloc[0]
+    referent = next(one for one in bench.referents if one.name == first["referent"])
+    experiment = int(first["experiment"])
+    labels, _ = labels_of(bench, referent, bench.drawn(experiment))
     tokenizer = bench.loaded.tokenizer
-    return str(tokenizer.decode(lay_out(tokenizer, Conversation(instruction, names, shots)).tokens))
+    return str(tokenizer.decode(lay_out(tokenizer, conversation_of(bench, experiment, labels).starting(SHOWN)).tokens))

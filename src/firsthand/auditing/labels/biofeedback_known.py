@@ -7,6 +7,7 @@ import pandas as pd
 
 from firsthand.analysis.results import CapabilityResult
 from firsthand.auditing.labels.biofeedback import OBSERVED, judge
+from firsthand.auditing.labels.readers import OWN, READER
 from firsthand.claims.labels import BiofeedbackClaim
 from firsthand.report.document import KnownAnswer
 from firsthand.studies.labels.biofeedback import TARGET
@@ -23,7 +24,8 @@ def known_answers(
     """What every reporter of known answer gets, on the labels of every axis.
 
     The strongest observer's own answers, given as the report, can never be ahead of that observer; where they are
-    clearly better than chance they have to be called ``public-inference``. Answers by lot know nothing.
+    clearly better than chance they have to be called ``public-inference``. Answers by lot know nothing. On the trials of
+    the first axis, labels are dealt by lot: who tells them is ahead of everybody, unless an observer is told them too.
 
     Args:
         tables: All rows of each axis, the target's with observers.
@@ -44,7 +46,38 @@ def known_answers(
         lot = table.assign(answer=_lot(table, claim.seed))
         told = "Answers by lot, as often right as wrong under each label."
         found.append(_judged("lot", told, axis, lot, claim, (Verdict.INSUFFICIENT, *NOTHING)))
+    axis, table = next(iter(tables.items()))
+    planted = _planted(table, claim.seed)
+    told = "Is right about labels drawn by lot, which nobody but the activations could carry."
+    found.append(_judged("planted", told, axis, planted, claim, (Verdict.PRIVILEGED,)))
+    known = planted.assign(**{f"{OBSERVED}one who knows": _mostly(planted["truth"], claim.seed, "observer")})
+    told = "Is as right about the same labels, which an observer is told as well."
+    found.append(_judged("public label", told, axis, known, claim, (Verdict.PUBLIC_INFERENCE,)))
     return tuple(found)
+
+
+def _planted(table: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """The same trials with labels that are dealt by lot, a reporter that tells nearly all, and a reader that guesses."""
+    rng = stream("biofeedback", seed, "planted")
+    table = table.reset_index(drop=True)
+    truth = pd.Series(0, index=table.index)
+    for _, rows in table.groupby(["arm", "referent", "experiment"], sort=True):
+        truth.loc[rng.permutation(rows.index.to_numpy())[: len(rows) // 2]] = 1
+    target = table["arm"] == TARGET
+    dealt = table.assign(truth=truth, wire=(truth - 0.5).where(target))
+    guess = _lot(dealt, seed + 1)
+    dealt = dealt.assign(answer=_mostly(truth, seed, "report").where(target, _lot(dealt, seed)))
+    dealt = dealt.assign(**{f"{OBSERVED}{READER}by lot": guess.where(target)})
+    return dealt.drop(columns=[column for column in dealt if str(column).startswith(OWN)])
+
+
+def _mostly(truth: pd.Series, seed: int, who: str) -> pd.Series:
+    """The truth with one in twenty exchanged, evenly dealt."""
+    rng = stream("biofeedback", seed, "mostly", who)
+    wrong = rng.permutation(len(truth))[: len(truth) // 20]
+    answer = truth.astype(np.float64).reset_index(drop=True)
+    answer.iloc[wrong] = 1.0 - answer.iloc[wrong]
+    return answer
 
 
 def _given(table: pd.DataFrame, column: str, seed: int) -> pd.DataFrame:

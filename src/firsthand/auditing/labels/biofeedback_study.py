@@ -21,7 +21,7 @@ from firsthand.progress import Progress, Silent, tracked
 from firsthand.report.labels_document import DataCard, LabelsDocument
 from firsthand.studies.labels.biofeedback import COLUMNS, TARGET, Bench, conversation_rows, prepare
 from firsthand.studies.labels.examples import Examples
-from firsthand.studies.labels.outsiders import READS, Outsider, outsider_of, outsider_rows
+from firsthand.studies.labels.outsiders import READS, READS_OWN, Outsider, outsider_of, outsider_rows
 from firsthand.studies.labels.regulation import COLUMNS as REGULATION_COLUMNS
 from firsthand.studies.labels.regulation import regulation_rows
 from firsthand.trials.keeping import Columns, kept
@@ -42,7 +42,9 @@ LIMITS = (
     "is access beyond observers of the means that are named here.",
     "The labels are of directions at some layers, parted in two. Other directions, layers and ways of reading a text's "
     "state may come out otherwise.",
-    "Layers are judged together. The curve by layer is shown, and no layer was chosen by it.",
+    "Layers are judged together. The curve by layer is shown, and no layer was chosen by it. Intervals are over texts and "
+    "conversations for these very axes: another fit of a probe is another axis.",
+    "Each kind of axis is judged by itself, at the level of the claim; nothing is corrected over kinds.",
     "Answers are forced choices between two names of labels; coverage says how much of the probability they hold.",
     "A denial is not a proof of absence, and functional access, where shown, says nothing about experience.",
 )
@@ -157,7 +159,8 @@ def _outsiders(bench: Bench, loaded: LoadedModel, folder: Path, progress: Progre
 
 def _read(bench: Bench, outsider: Outsider, folder: Path, progress: Progress) -> pd.DataFrame:
     name = outsider.loaded.name
-    trace = Trace(folder / "readers" / re.sub(r"[^\w.-]+", "-", name).strip("-.")[-60:])
+    short = re.sub(r"[^\w.-]+", "-", name).strip("-.")[-40:]  # names may end alike: the weights tell them apart
+    trace = Trace(folder / "readers" / f"{short}-{outsider.loaded.weights_sha256[:8]}")
     return _kept(bench, trace, f"read by {name}", partial(outsider_rows, bench, outsider), COLUMNS, progress)
 
 
@@ -186,5 +189,5 @@ def _observed(
         observed(bench, referents[name], rows, outsiders, told)
         for name, rows in tracked(groups, "observers", len(groups), progress)
     ]
-    others = [rows[rows["arm"] != READS] for rows in told.values()]
+    others = [rows[~rows["arm"].isin((READS, READS_OWN))] for rows in told.values()]
     return pd.concat([*seen, table[table["arm"] != TARGET], *others], ignore_index=True)

@@ -1,106 +1,165 @@
 """Observers of labelled texts: what the texts tell to whoever was shown the same labels, or many more of them.
 
 *Matched* observers learn from the shots that the model was shown, no more (arXiv 2605.26242, section 5.1.1: probes on
-the mean of the embedding, "layer 0"). *Informed* ones learn from all texts that the axes were fitted on, labelled along
-the same axis: the report has to beat the best reader of the text, not one that is short of examples.
+the mean of the embedding, "layer 0"). *Informed* ones learn from hundreds of other texts labelled along the same axis.
+Those are texts on which the axis was *not* fitted: on the ones that it was fitted on, a probe of many dimensions says
+what it was taught, and whoever learned from that would learn another label than the one that is judged.
+
+The report has to beat the best reader of the text, so each observer chooses its regularisation, on held-out groups.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
-from sklearn.model_selection import GridSearchCV
+from sklearn.linear_model import RidgeClassifier, RidgeClassifierCV
+from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-
-from firsthand.states.axes import logistic_axis
 
 Choice = NDArray[np.float64]
 """The class that an observer gives each answer, NaN where it was not asked ``[answers]``."""
 
+ALPHAS = tuple(np.logspace(-1, 5, 7))
+OTHER_TEXTS = "other texts"
+_TOPICS = 64  # of a bag of words, where it stands beside other features
 
-def matched(
-    embedding_NH: NDArray[np.float32],
-    texts: Sequence[str],
-    labels: NDArray[np.int64],
-    asked_A2: NDArray[np.int64],
-    judged_from: int,
-) -> dict[str, Choice]:
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What anybody may see of some texts.
+
+    Attributes:
+        texts: The texts.
+        embedding_NH: Mean embedding of each, ``[texts, hidden]``.
+        groups: What must not be parted when a regularisation is chosen, such as contrast pairs.
+    """
+
+    texts: tuple[str, ...]
+    embedding_NH: NDArray[np.float32]
+    groups: tuple[int, ...]
+
+    @property
+    def form(self) -> NDArray[np.float64]:
+        """Length and punctuation, which neither mean embeddings nor weighted words hold, ``[texts, features]``."""
+        return np.array([_form(text) for text in self.texts], dtype=np.float64)
+
+
+def matched(shown: Seen, labels: NDArray[np.int64], asked_A2: NDArray[np.int64], judged_from: int) -> dict[str, Choice]:
     """Observers that learn from the shots before each answer.
 
     Args:
-        embedding_NH: Mean embedding of each text of the conversation, in its order, ``[texts, hidden]``.
-        texts: The texts.
+        shown: The texts of the conversation, in its order.
         labels: Their labels.
         asked_A2: For each answer the number of shots before it and the place of its text, ``[answers, 2]``.
         judged_from: Answers after fewer shots are left out.
 
     Returns:
-        What each gives: ``layer 0``, ``words`` (a bag of words), ``most frequent``.
+        What each gives: ``layer 0``, ``words`` (a bag of words), ``form``, ``most frequent``.
     """
-    words = _counted(texts)
-    found = {name: np.full(len(asked_A2), np.nan) for name in ("layer 0", "words", "most frequent")}
+    words = TfidfVectorizer(sublinear_tf=True).fit_transform(shown.texts).toarray()  # no label is looked at
+    features = {"layer 0": shown.embedding_NH, "words": words, "form": shown.form}
+    found = {name: np.full(len(asked_A2), np.nan) for name in (*features, "most frequent")}
     for count in sorted(set(asked_A2[:, 0].tolist()) - set(range(max(judged_from, 1)))):
         here = asked_A2[:, 0] == count
         seen, queries = labels[:count], asked_A2[here, 1]
         found["most frequent"][here] = float(seen.mean() > 0.5)
-        for name, features in (("layer 0", embedding_NH), ("words", words)):
-            found[name][here] = _given(features[:count], seen, features[queries])
+        for name, values in features.items():
+            found[name][here] = _given(values[:count], seen, values[queries])
     return found
 
 
-def informed(
-    fit_NH: NDArray[np.float32],
-    fit_texts: Sequence[str],
-    fit_labels: NDArray[np.int64],
-    embedding_NH: NDArray[np.float32],
-    texts: Sequence[str],
-) -> dict[str, Choice]:
-    """Observers that learn from every text that the axes were fitted on.
+def informed(known: Seen, labels: NDArray[np.int64], asked: Seen) -> dict[str, Choice]:
+    """Observers that learn from other texts.
+
+    With classes as they occur, so that an observer knows how frequent each label is; and, of everything together, once
+    more with both classes counting alike, which is what accuracies are balanced to.
 
     Args:
-        fit_NH: Mean embedding of those texts, ``[texts, hidden]``.
-        fit_texts: The texts.
-        fit_labels: Their labels along the axis.
-        embedding_NH: Mean embedding of the texts to be labelled, ``[answers, hidden]``.
-        texts: The texts to be labelled.
+        known: The texts to learn from.
+        labels: Their labels along the axis, of both classes.
+        asked: The texts to be labelled.
     """
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=2)
-    seen, new = vectorizer.fit_transform(fit_texts), vectorizer.transform(texts)
-    folds = min(3, int(np.bincount(fit_labels, minlength=2).min()))
-    words = LogisticRegression(solver="liblinear", class_weight="balanced")
-    if folds > 1:
-        words = GridSearchCV(words, {"C": (0.1, 1.0, 10.0)}, cv=folds, scoring="balanced_accuracy")
-    probe = logistic_axis(fit_NH, fit_labels)  # its regularisation is chosen on those texts: no weak opponent
-    return {
-        f"layer 0, {len(fit_texts)} texts": (probe.scores(embedding_NH) > 0).astype(np.float64),
-        f"words, {len(fit_texts)} texts": words.fit(seen, fit_labels).predict(new).astype(np.float64),
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=2 if len(labels) > 100 else 1)
+    words = vectorizer.fit_transform(known.texts), vectorizer.transform(asked.texts)
+    layer0, form = (known.embedding_NH, asked.embedding_NH), (known.form, asked.form)
+    topics = TruncatedSVD(min(_TOPICS, min(words[0].shape) - 1), random_state=0) if min(words[0].shape) > 2 else None
+    blocks = [layer0, form] + ([(topics.fit_transform(words[0]), topics.transform(words[1]))] if topics else [])
+    everything = np.hstack([block[0] for block in blocks]), np.hstack([block[1] for block in blocks])
+    found = {
+        "layer 0": predicted(*layer0, labels, known.groups),
+        "words": predicted(*words, labels, known.groups),
+        "form": predicted(*form, labels, known.groups),
+        "everything": predicted(*everything, labels, known.groups),
+        "everything, classes alike": predicted(*everything, labels, known.groups, alike=True),
     }
+    return {f"{name}, {OTHER_TEXTS}": values for name, values in found.items()}
 
 
-def meanings(fit_meant: NDArray[np.int64], fit_labels: NDArray[np.int64], meant: NDArray[np.int64]) -> Choice:
+def meanings(known_meant: NDArray[np.int64], labels: NDArray[np.int64], meant: NDArray[np.int64]) -> Choice:
     """An observer that knows what the data call each text, and which label that mostly goes with.
 
     Args:
-        fit_meant: What the data call the texts that the axes were fitted on, 0 or 1.
-        fit_labels: Their labels along the axis.
+        known_meant: What the data call the texts to learn from, 0 or 1.
+        labels: Their labels along the axis.
         meant: What the data call the texts to be labelled.
     """
-    mostly = [float(fit_labels[fit_meant == one].mean() > 0.5) for one in (0, 1)]
+    usual = float(labels.mean() > 0.5)
+    mostly = [float(labels[known_meant == one].mean() > 0.5) if (known_meant == one).any() else usual for one in (0, 1)]
     return np.where(meant == 1, mostly[1], mostly[0])
 
 
-def _counted(texts: Sequence[str]) -> NDArray[np.float64]:
-    """Words of each text, weighted by how few texts hold them: their labels are not looked at."""
-    found = TfidfVectorizer(sublinear_tf=True).fit_transform(texts)
-    return np.asarray(found.toarray(), dtype=np.float64)
+def predicted(seen: Any, new: Any, labels: NDArray[np.int64], groups: Sequence[int], *, alike: bool = False) -> Choice:
+    """Labels that a linear classifier gives, its regularisation chosen on held-out groups.
+
+    Args:
+        seen: Features to learn from, dense (standardised here) or sparse.
+        new: Features of what is to be labelled.
+        labels: Labels of the former, of both classes.
+        groups: What must not be parted.
+        alike: Whether both classes count alike, however many there are of each.
+    """
+    return _chosen(seen, labels, groups, alike).predict(new).astype(np.float64)
+
+
+def worth(seen: Any, labels: NDArray[np.int64], groups: Sequence[int]) -> float:
+    """Accuracy of such a classifier on held-out groups, by which layers may be chosen without the judged texts."""
+    return float(getattr(_chosen(seen, labels, groups, False), "best_score_", 0.0))
+
+
+def _chosen(seen: Any, labels: NDArray[np.int64], groups: Sequence[int], alike: bool) -> Any:
+    weight = "balanced" if alike else None
+    scaler = [StandardScaler()] if isinstance(seen, np.ndarray) else []
+    folds = min(3, len(set(groups)))
+    learner = make_pipeline(*scaler, RidgeClassifier(class_weight=weight))
+    if folds < 2:
+        return learner.fit(seen, labels)
+    scoring = "balanced_accuracy" if alike else "accuracy"
+    search = GridSearchCV(learner, {"ridgeclassifier__alpha": ALPHAS}, cv=GroupKFold(folds), scoring=scoring)
+    return search.fit(seen, labels, groups=np.asarray(groups))
 
 
 def _given(seen: NDArray[np.floating], labels: NDArray[np.int64], new: NDArray[np.floating]) -> Choice:
     if len(set(labels.tolist())) == 1:
         return np.full(len(new), float(labels[0]))
-    # Its regularisation is chosen by leaving out one shot at a time: no weak opponent with few shots or many.
-    learner = RidgeClassifierCV(alphas=np.logspace(-1, 5, 7), class_weight="balanced")
+    # Regularised by leaving out one shot at a time: no weak opponent with few shots or many.
+    learner = RidgeClassifierCV(alphas=ALPHAS, class_weight="balanced")
     return np.asarray(make_pipeline(StandardScaler(), learner).fit(seen, labels).predict(new), dtype=np.float64)
+
+
+def _form(text: str) -> list[float]:
+    words = text.split()
+    return [
+        np.log1p(len(words)),
+        np.log1p(len(text)),
+        len(text) / max(1, len(words)),
+        float(text.rstrip().endswith(".")),
+        float("?" in text),
+        float(sum(character.isdigit() for character in text)),
+        float(text.count(",")),
+        float(any(mark in text for mark in "\"'“”‘’")),
+    ]

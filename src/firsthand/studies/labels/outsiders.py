@@ -2,8 +2,8 @@
 
 Whoever understands texts may learn a label that is a function of the text. A second model shows how far that goes, in
 three ways: it is given *the same conversations* as the judged model; its *own states* of the texts are what a
-classifier learns the judged model's labels from, on all texts that the axes were fitted on; and *its labels*, made of
-its own states in the same way, are told to the judged model, which knows no more of those states than anybody.
+classifier learns the judged model's labels from; and *its labels*, made of its own states in the same way, are told to
+the judged model, which knows no more of those states than anybody, and to itself, which shows how well it learns.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from firsthand.engine import Anatomy, LoadedModel, inspect_model
 from firsthand.errors import LabelsError
-from firsthand.states.axes import logistic_axis
 from firsthand.studies.labels.biofeedback import (
     Bench,
     Referent,
@@ -32,6 +31,8 @@ from firsthand.studies.labels.reading import TextStates, states_of
 
 READS: Final = "reads"
 """The arm of rows that hold what the outsider itself answered."""
+READS_OWN: Final = "reads its own"
+"""The arm of rows that hold what it answered when told labels of its own states."""
 TOLD: Final = "labels of "
 """Begins the name of the arm in which the judged model is told the outsider's labels."""
 
@@ -88,7 +89,7 @@ def outsider_of(bench: Bench, loaded: LoadedModel) -> Outsider:
 
 
 def outsider_rows(bench: Bench, outsider: Outsider, experiment: int) -> pd.DataFrame:
-    """What the outsider answers in one conversation, and what the judged model answers when told the outsider's labels.
+    """What the outsider answers in one conversation; and what it and the judged model answer when told its own labels.
 
     The outsider's answer is the likelier of the two labels, whatever else it would rather write: an observer need not
     be valid to be right.
@@ -98,28 +99,21 @@ def outsider_rows(bench: Bench, outsider: Outsider, experiment: int) -> pd.DataF
     tables = []
     for referent in (one for one in bench.referents if one.layer == layer):
         labels, _ = labels_of(bench, referent, texts)
-        conversation = conversation_of(bench, experiment, labels)
-        found = answered(outsider.loaded, outsider.anatomy, conversation, bench.claim)
-        likelier = (found.logprobs_NC[:, 1] > found.logprobs_NC[:, 0]).astype(np.float64)
-        tables.append(rows_of(bench, referent, experiment, READS, labels, found).assign(answer=likelier))
-        others, _ = parted(outsider.counterpart(referent), outsider.states, texts, bench.claim.parted)
-        told = answered(bench.loaded, bench.anatomy, conversation_of(bench, experiment, others), bench.claim)
-        tables.append(rows_of(bench, referent, experiment, f"{TOLD}{outsider.loaded.name}", others, told))
+        theirs, _ = parted(outsider.counterpart(referent), outsider.states, texts, bench.claim.parted)
+        told = conversation_of(bench, experiment, theirs)
+        found = answered(bench.loaded, bench.anatomy, told, bench.claim)
+        tables += [
+            _reads(bench, outsider, referent, experiment, READS, labels),
+            _reads(bench, outsider, referent, experiment, READS_OWN, theirs),
+            rows_of(bench, referent, experiment, f"{TOLD}{outsider.loaded.name}", theirs, found),
+        ]
     return pd.concat(tables, ignore_index=True).assign(wire=np.nan)
 
 
-def by_its_states(
-    bench: Bench, outsider: Outsider, referent: Referent, known: NDArray[np.int64], texts: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """What a classifier on the outsider's states gives some held-out texts, ``[texts]``.
-
-    Args:
-        bench: What is fixed.
-        outsider: The other model.
-        referent: What the labels are made of.
-        known: Labels of the texts that axes were fitted on, along the same axis.
-        texts: The held-out texts.
-    """
-    at = outsider.layers[referent.layer]
-    learned = logistic_axis(outsider.fit_states.layers[at], known, bench.fit.groups)
-    return (learned.scores(outsider.states.layers[at][texts]) > 0).astype(np.float64)
+def _reads(
+    bench: Bench, outsider: Outsider, referent: Referent, experiment: int, arm: str, labels: NDArray[np.int64]
+) -> pd.DataFrame:
+    conversation = conversation_of(bench, experiment, labels)
+    found = answered(outsider.loaded, outsider.anatomy, conversation, bench.claim)
+    likelier = (found.logprobs_NC[:, 1] > found.logprobs_NC[:, 0]).astype(np.float64)
+    return rows_of(bench, referent, experiment, arm, labels, found).assign(answer=likelier)
