@@ -7,7 +7,7 @@ import pytest
 from small_study import claim_on, examples
 
 from firsthand.engine import LoadedModel
-from firsthand.errors import LabelsError
+from firsthand.errors import LabelsError, StatesError
 from firsthand.studies.labels.biofeedback import (
     REDRAWN,
     TARGET,
@@ -89,6 +89,12 @@ def test_asked_independently_a_text_after_the_same_shots_is_expected_as_in_one_p
         np.testing.assert_allclose(one["logprobs"], same["logprobs"], atol=1e-4)
         assert one["wire"] == pytest.approx(same["wire"], abs=1e-3)
     assert apart["trial_id"].is_unique
+
+
+def test_axes_along_which_no_answer_could_be_judged_are_refused_before_anything_is_run(tiny: LoadedModel) -> None:
+    data = examples()
+    with pytest.raises(StatesError, match="all 8 scores are of one class"):
+        prepare(tiny, data, claim_on(data, referents=("pc1",), parted="zero", seed=3, shots=8, held_out=8))
 
 
 def test_other_data_than_the_claim_names_are_refused(tiny: LoadedModel) -> None:

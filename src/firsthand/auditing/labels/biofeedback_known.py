@@ -24,8 +24,8 @@ def known_answers(
     """What every reporter of known answer gets, on the labels of every axis.
 
     The strongest observer's own answers, given as the report, can never be ahead of that observer; where they are
-    clearly better than chance they have to be called ``public-inference``. Answers by lot know nothing. On the trials of
-    the first axis, labels are dealt by lot: who tells them is ahead of everybody, unless an observer is told them too.
+    clearly better than chance they have to be called ``public-inference``. Answers by lot know nothing. On the trials
+    of the first axis, labels are dealt by lot: who tells them is ahead of all, unless an observer is told them too.
 
     Args:
         tables: All rows of each axis, the target's with observers.
@@ -57,7 +57,7 @@ def known_answers(
 
 
 def _planted(table: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """The same trials with labels that are dealt by lot, a reporter that tells nearly all, and a reader that guesses."""
+    """The same trials with labels dealt by lot, a reporter that tells nearly all of them, and a reader that guesses."""
     rng = stream("biofeedback", seed, "planted")
     table = table.reset_index(drop=True)
     truth = pd.Series(0, index=table.index)

@@ -42,8 +42,8 @@ LIMITS = (
     "is access beyond observers of the means that are named here.",
     "The labels are of directions at some layers, parted in two. Other directions, layers and ways of reading a text's "
     "state may come out otherwise.",
-    "Layers are judged together. The curve by layer is shown, and no layer was chosen by it. Intervals are over texts and "
-    "conversations for these very axes: another fit of a probe is another axis.",
+    "Layers are judged together. The curve by layer is shown, and no layer was chosen by it. Intervals are over texts "
+    "and conversations for these very axes: another fit of a probe is another axis.",
     "Each kind of axis is judged by itself, at the level of the claim; nothing is corrected over kinds.",
     "Answers are forced choices between two names of labels; coverage says how much of the probability they hold.",
     "A denial is not a proof of absence, and functional access, where shown, says nothing about experience.",

@@ -119,7 +119,23 @@ def prepare(loaded: LoadedModel, examples: Examples, claim: BiofeedbackClaim) ->
     states = {name: states_of(loaded, anatomy, part.texts, layers) for name, part in parts.items()}
     found = Bench(claim, loaded, anatomy, fit, held_out, states["fit"], states["held_out"], ())
     referents = tuple(one for layer in layers for one in referents_at(layer, states["fit"], fit, claim))
-    return replace(found, referents=referents)
+    found = replace(found, referents=referents)
+    _check_classes(found)
+    return found
+
+
+def _check_classes(bench: Bench) -> None:
+    """Refuse axes along which no conversation could be judged, before any is run."""
+    shots, at = asked(bench.claim).T
+    late = at[shots >= bench.claim.judged_from]
+    for name in dict.fromkeys(one.axis.name for one in bench.referents):
+        along = [one for one in bench.referents if one.axis.name == name]
+        shown = [labels_of(bench, one, bench.drawn(n))[0][late] for one in along for n in bench.experiments(one.layer)]
+        if len(np.unique(np.concatenate(shown))) < 2:
+            raise LabelsError(
+                f"All answers that are judged along {name} have the same label.",
+                "Part the scores by 'median', or take more shots and conversations.",
+            )
 
 
 def referents_at(layer: int, states: TextStates, fit: Examples, claim: BiofeedbackClaim) -> list[Referent]:
