@@ -7,7 +7,7 @@ import pytest
 from small_study import claim_on, examples
 
 from firsthand.engine import LoadedModel
-from firsthand.errors import LabelsError, StatesError
+from firsthand.errors import LabelsError
 from firsthand.studies.labels.biofeedback import (
     REDRAWN,
     TARGET,
@@ -93,8 +93,16 @@ def test_asked_independently_a_text_after_the_same_shots_is_expected_as_in_one_p
 
 def test_axes_along_which_no_answer_could_be_judged_are_refused_before_anything_is_run(tiny: LoadedModel) -> None:
     data = examples()
-    with pytest.raises(StatesError, match="all 8 scores are of one class"):
-        prepare(tiny, data, claim_on(data, referents=("pc1",), parted="zero", seed=3, shots=8, held_out=8))
+
+    def refused(seed: int) -> bool:
+        claim = claim_on(data, layers=(0,), referents=("pc1",), judged_from=7, seed=seed)  # two answers are judged
+        try:
+            prepare(tiny, data, claim)
+        except LabelsError as error:
+            return "have the same label" in str(error)
+        return False
+
+    assert {refused(seed) for seed in range(6)} == {True, False}
 
 
 def test_other_data_than_the_claim_names_are_refused(tiny: LoadedModel) -> None:

@@ -53,7 +53,7 @@ def regulation_finding(table: pd.DataFrame, spec: AnalysisSpec, shots: int) -> L
             "No verdict: moving a state is not reporting it, and a request that is understood moves states by its "
             "meaning.",
             "The sentence is the same whatever was asked, and over pairs of conversations label names are exchanged, "
-            "so neither its words nor the name can carry a shift; of an odd number of conversations one has no partner.",
+            "so neither its words nor the name can carry a shift; of an odd number one has no partner.",
             "A shift that labels drawn by lot, or another axis's labels, bring about too says nothing of this axis.",
         ),
     )
