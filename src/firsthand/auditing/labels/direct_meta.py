@@ -28,7 +28,7 @@ from firsthand.report.document import ModelCard
 from firsthand.report.labels_document import LabelsDocument
 from firsthand.studies.labels.direct_meta.judging import judgements, rows_of
 from firsthand.studies.labels.direct_meta.pairs import Pair, PairSet, digest_of, seen_of_pairs
-from firsthand.studies.labels.direct_meta.phrasings import PHRASINGS, Phrasing, digest_of_phrasings, named
+from firsthand.studies.labels.direct_meta.phrasings import USUAL, Phrasing, digest_of_phrasings, named
 from firsthand.trials.keeping import Columns, kept
 from firsthand.trials.trace import Trace
 
@@ -65,13 +65,13 @@ class DirectMetaRun:
 
 
 def claim_of(models: Sequence[str], pairs: Sequence[Pair], phrasings: Sequence[str] = ()) -> DirectMetaClaim:
-    """A claim about some models and pairs, with every phrasing unless some are named.
+    """A claim about some models and pairs, in two phrasings unless others are named.
 
     Raises:
         LabelsError: If there is no phrasing of a name.
         ValueError: If the models do not fit (Pydantic's).
     """
-    chosen = named(phrasings) if phrasings else PHRASINGS
+    chosen = named(phrasings or USUAL)
     return DirectMetaClaim(
         models=tuple(models),
         pairs_sha256=digest_of(pairs),

@@ -137,7 +137,7 @@ def direct_meta(
     ] = None,
     out: Out = Path("runs/direct-meta"),
     phrasings: Annotated[
-        str | None, typer.Option(help="Of better, acceptable, careful-writer and alone; by default all, with commas.")
+        str | None, typer.Option(help="Of better, acceptable, careful-writer and alone; by default better and alone.")
     ] = None,
     dry_run: DryRun = False,
     json: Json = None,
