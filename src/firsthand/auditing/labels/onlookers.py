@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import RidgeClassifier, RidgeClassifierCV
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 Choice = NDArray[np.float64]
 """The class that an observer gives each answer, NaN where it was not asked ``[answers]``."""
 
-ALPHAS = tuple(np.logspace(-1, 5, 7))
+DENSE, SPARSE = (1e1, 1e2, 1e3, 1e4), (0.1, 1.0, 10.0)
+"""Regularisations to choose from, for features of unit variance and for weighted words."""
 OTHER_TEXTS = "other texts"
 _TOPICS = 64  # of a bag of words, where it stands beside other features
 
@@ -91,12 +92,11 @@ def informed(known: Seen, labels: NDArray[np.int64], asked: Seen) -> dict[str, C
     blocks = [layer0, form] + ([(topics.fit_transform(words[0]), topics.transform(words[1]))] if topics else [])
     everything = np.hstack([block[0] for block in blocks]), np.hstack([block[1] for block in blocks])
     found = {
-        "layer 0": predicted(*layer0, labels, known.groups),
-        "words": predicted(*words, labels, known.groups),
-        "form": predicted(*form, labels, known.groups),
-        "everything": predicted(*everything, labels, known.groups),
-        "everything, classes alike": predicted(*everything, labels, known.groups, alike=True),
+        "layer 0": predicted(*layer0, labels, known.groups)[0],
+        "words": predicted(*words, labels, known.groups)[0],
+        "form": predicted(*form, labels, known.groups)[0],
     }
+    found["everything"], found["everything, classes alike"] = predicted(*everything, labels, known.groups)
     return {f"{name}, {OTHER_TEXTS}": values for name, values in found.items()}
 
 
@@ -113,7 +113,7 @@ def meanings(known_meant: NDArray[np.int64], labels: NDArray[np.int64], meant: N
     return np.where(meant == 1, mostly[1], mostly[0])
 
 
-def predicted(seen: Any, new: Any, labels: NDArray[np.int64], groups: Sequence[int], *, alike: bool = False) -> Choice:
+def predicted(seen: Any, new: Any, labels: NDArray[np.int64], groups: Sequence[int]) -> tuple[Choice, Choice]:
     """Labels that a linear classifier gives, its regularisation chosen on held-out groups.
 
     Args:
@@ -121,33 +121,37 @@ def predicted(seen: Any, new: Any, labels: NDArray[np.int64], groups: Sequence[i
         new: Features of what is to be labelled.
         labels: Labels of the former, of both classes.
         groups: What must not be parted.
-        alike: Whether both classes count alike, however many there are of each.
+
+    Returns:
+        What it gives with classes as they occur, and with both classes counting alike.
     """
-    return _chosen(seen, labels, groups, alike).predict(new).astype(np.float64)
+    if isinstance(seen, np.ndarray):
+        scaler = StandardScaler().fit(seen)
+        seen, new = scaler.transform(seen), scaler.transform(new)
+    chosen = _chosen(seen, labels, groups)
+    alike = RidgeClassifier(alpha=chosen.best_params_["alpha"], class_weight="balanced").fit(seen, labels)
+    return chosen.predict(new).astype(np.float64), alike.predict(new).astype(np.float64)
 
 
-def worth(seen: Any, labels: NDArray[np.int64], groups: Sequence[int]) -> float:
+def worth(seen: NDArray[np.floating], labels: NDArray[np.int64], groups: Sequence[int]) -> float:
     """Accuracy of such a classifier on held-out groups, by which layers may be chosen without the judged texts."""
-    return float(getattr(_chosen(seen, labels, groups, False), "best_score_", 0.0))
+    return float(_chosen(StandardScaler().fit_transform(seen), labels, groups).best_score_)
 
 
-def _chosen(seen: Any, labels: NDArray[np.int64], groups: Sequence[int], alike: bool) -> Any:
-    weight = "balanced" if alike else None
-    scaler = [StandardScaler()] if isinstance(seen, np.ndarray) else []
-    folds = min(3, len(set(groups)))
-    learner = make_pipeline(*scaler, RidgeClassifier(class_weight=weight))
-    if folds < 2:
-        return learner.fit(seen, labels)
-    scoring = "balanced_accuracy" if alike else "accuracy"
-    search = GridSearchCV(learner, {"ridgeclassifier__alpha": ALPHAS}, cv=GroupKFold(folds), scoring=scoring)
-    return search.fit(seen, labels, groups=np.asarray(groups))
+def _chosen(seen: Any, labels: NDArray[np.int64], groups: Sequence[int]) -> GridSearchCV:
+    """The best of some regularisations on held-out groups, or on held-out texts where there is one group only."""
+    apart = len(set(groups)) > 1
+    folds = GroupKFold(min(3, len(set(groups)))) if apart else KFold(2)
+    alphas = DENSE if isinstance(seen, np.ndarray) else SPARSE
+    search = GridSearchCV(RidgeClassifier(), {"alpha": alphas}, cv=folds, scoring="accuracy")
+    return search.fit(seen, labels, groups=np.asarray(groups) if apart else None)
 
 
 def _given(seen: NDArray[np.floating], labels: NDArray[np.int64], new: NDArray[np.floating]) -> Choice:
     if len(set(labels.tolist())) == 1:
         return np.full(len(new), float(labels[0]))
     # Regularised by leaving out one shot at a time: no weak opponent with few shots or many.
-    learner = RidgeClassifierCV(alphas=ALPHAS, class_weight="balanced")
+    learner = RidgeClassifierCV(alphas=(0.1, 1.0, *DENSE, 1e5), class_weight="balanced")
     return np.asarray(make_pipeline(StandardScaler(), learner).fit(seen, labels).predict(new), dtype=np.float64)
 
 

@@ -46,7 +46,7 @@ def by_its_states(
     layers = sorted(set(outsider.layers.values()))
     states = {layer: outsider.states.layers[layer] for layer in layers}
     best = max(layers, key=lambda layer: worth(states[layer][others], known, groups.tolist()))
-    return predicted(states[best][others], states[best][texts], known, groups.tolist())
+    return predicted(states[best][others], states[best][texts], known, groups.tolist())[0]
 
 
 def refusal(target: pd.DataFrame, names: list[str], spec: AnalysisSpec) -> str | None:

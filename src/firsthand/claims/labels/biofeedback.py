@@ -32,7 +32,8 @@ class BiofeedbackClaim(_Part):
         judged_from: Answers after fewer shots are shown and not judged.
         readers: Other language models, by name, that read the same conversations and must be beaten; without one
             nothing can be privileged.
-        regulated_after: Shots after which the model is asked to move its state; 0 leaves that task out.
+        regulated_after: Shots after which the model is asked to move its state; 0, as usual, leaves that
+            task out: it is no report, and takes a fifth of the time more.
         seed: Seed of everything that is drawn.
         analysis: The rules of judgement. Independent units are the texts' contrast pairs (``group``) and the
             experiments.
@@ -54,7 +55,7 @@ class BiofeedbackClaim(_Part):
     counts: tuple[Annotated[int, Field(ge=0)], ...] = (0, 5, 15, 30)
     judged_from: Annotated[int, Field(ge=1)] = 30
     readers: tuple[str, ...] = ()
-    regulated_after: Annotated[int, Field(ge=0)] = 20
+    regulated_after: Annotated[int, Field(ge=0)] = 0
     seed: Annotated[int, Field(ge=0)] = 0
     analysis: AnalysisSpec = AnalysisSpec(clusters=("group", "experiment"))
 

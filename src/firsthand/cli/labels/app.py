@@ -44,7 +44,7 @@ def biofeedback(
         list[str] | None, typer.Option(help="Another model that reads the same; without one nothing is privileged.")
     ] = None,
     regulated_after: Annotated[
-        int | None, typer.Option(help="Shots before the model is asked to move its state (20); 0 leaves that out.")
+        int | None, typer.Option(help="Shots before the model is asked to move its state, e.g. 20; usually not asked.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Names every draw (0).")] = None,
     dry_run: DryRun = False,
