@@ -14,7 +14,7 @@ from firsthand.claims.claim import AnalysisSpec
 from firsthand.vocabulary import Verdict
 
 SPEC = AnalysisSpec(clusters=("group", "experiment"), bootstrap_draws=400)
-SHOTS, EXPERIMENTS, JUDGED = 61, 15, 41
+SHOTS, EXPERIMENTS, JUDGED = 61, 15, 51
 NOUNS = ("river", "cat", "letter", "window", "doctor", "song", "garden", "train")
 VERBS = ("saw", "lost", "found", "painted", "sold", "carried")
 
