@@ -54,7 +54,7 @@ def test_a_study_gives_every_finding_and_a_deleted_unit_comes_back_the_same(
     tiny: LoadedModel, tiny_folder: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    done = belief(claim(tiny_folder), FACTS, tiny, folder, command="again")
+    done = belief(claim(tiny_folder), FACTS, tiny, folder, reproduce=["again"])
     document = LabelsDocument.model_validate(json.loads((folder / "result.json").read_text()))
     assert document == done.document
     assert [finding.name for finding in document.findings] == ["report", "entities", "dominance", "steering"]
@@ -68,6 +68,7 @@ def test_a_study_gives_every_finding_and_a_deleted_unit_comes_back_the_same(
     }
     report, entities, dominance, steering = document.findings
     assert report.prompt is not None
+    assert set(done.tables) == {"trials", "answers", "states", "steered"}
     assert {"the model's report", "labels drawn by lot"} < {name for name, _ in report.grids[0].rows}
     assert any("layer 0 of base and counter" in name for name, _ in entities.grids[0].rows)
     assert len(dominance.curves[0].series[0].points) == 2
@@ -77,7 +78,7 @@ def test_a_study_gives_every_finding_and_a_deleted_unit_comes_back_the_same(
     before = {path: path.read_bytes() for path in units}
     for gone in ("item.0003", "experiment.001", "steered.000"):
         (folder / "trace" / "units" / f"{gone}.json").unlink()
-    belief(claim(tiny_folder), FACTS, tiny, folder, command="again")
+    belief(claim(tiny_folder), FACTS, tiny, folder, reproduce=["again"])
     assert {path: path.read_bytes() for path in units} == before
 
 

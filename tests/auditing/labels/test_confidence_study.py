@@ -41,7 +41,7 @@ def make(questions: Questions, tiny: LoadedModel) -> Callable[[Path], Confidence
         reports=("true", "know"),
         analysis=AnalysisSpec(clusters=("question", "subject"), bootstrap_draws=300),
     )
-    return lambda folder: confidence(claim, questions, tiny, folder, name="towns")
+    return lambda folder: confidence(claim, questions, tiny, folder, name="towns", reproduce=["again"])
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,9 @@ def test_a_study_ends_in_a_document_with_every_report_judged_under_both_conditio
         assert finding.prompt.endswith(("Answer:", "Reply:"))
     assert len(document.known_answers) == 5
     assert document.data.used["questions"] == 48
-    assert document.reproduce[0].startswith("firsthand labels confidence --data towns")
+    assert document.reproduce == ("again",)
+    assert "state" in done.rows
+    assert "state" not in done.table
 
 
 def test_a_random_model_s_answers_are_invalid_and_nothing_is_said_of_its_confidence(done: ConfidenceRun) -> None:

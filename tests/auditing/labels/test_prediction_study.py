@@ -89,6 +89,14 @@ def test_whether_it_can_read_a_property_off_an_answer_is_shown_and_not_judged(ru
     assert [name for name, _ in computing.grids[0].rows] == ["Even or odd number of letters"]
 
 
+def test_a_run_gives_every_reply_with_who_replied_and_every_answer(
+    run: PredictionRun, tiny: LoadedModel, sibling: str
+) -> None:
+    assert set(run.table["model"]) == {tiny.name, sibling}
+    assert set(run.table.loc[run.table["model"] == sibling, "arm"]) == {"third person"}
+    assert len(run.behaviour) == 24 + 30
+
+
 def test_no_truth_is_among_what_observers_may_see(run: PredictionRun) -> None:
     for path in (run.folder / "trace" / "public").iterdir():
         assert not {"truth", "said", "answer"} & set(pd.read_parquet(path).columns)

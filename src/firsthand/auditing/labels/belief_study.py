@@ -1,8 +1,11 @@
 """The study of belief dominance: from a claim, a model and facts to a run folder with a trace and a document."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+import pandas as pd
 
 from firsthand.analysis.results import CapabilityResult
 from firsthand.auditing.labels.belief import judge, known_answers, lacking
@@ -40,6 +43,15 @@ class BeliefRun:
     document: LabelsDocument
     ran: Ran
 
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """What there is: the report's ``trials`` with observers, ``answers`` with their dominances, what each of their
+        ``states`` held, and ``steered`` answers.
+        """
+        ran = self.ran
+        found = {"trials": ran.reports, "answers": ran.table, "states": ran.readings, "steered": ran.steered}
+        return {name: table for name, table in found.items() if len(table)}
+
 
 def belief(
     claim: BeliefClaim,
@@ -50,7 +62,7 @@ def belief(
     *,
     reader: LoadedModel | None = None,
     data: str = "facts",
-    command: str | None = None,
+    reproduce: Sequence[str] = (),
 ) -> BeliefRun:
     """Run a belief study, or go on with one.
 
@@ -62,7 +74,7 @@ def belief(
         progress: Who is told how far it is.
         reader: The other language model that the claim names, if it is loaded already.
         data: Name of the data.
-        command: The command that repeats the study.
+        reproduce: Commands that repeat the study, for the report.
 
     Raises:
         FirsthandError: If the folder holds another claim, the data do not fit, or something cannot be run.
@@ -95,7 +107,7 @@ def belief(
         published_sources=PUBLISHED,
         known_answers=known,
         limits=LIMITS,
-        reproduce=() if command is None else (command,),
+        reproduce=reproduce,
         notes=(*facts.notes, *notes),
     )
     return BeliefRun(folder, document, ran)

@@ -20,7 +20,6 @@ from firsthand.auditing.labels.confidence_observers import LIKELIHOOD, THIRD, Pu
 from firsthand.auditing.labels.finishing import finish
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.claims.freeze import FrozenLabels
-from firsthand.claims.labels import ConfidenceClaim
 from firsthand.engine.prompts import render
 from firsthand.report.document import ModelCard
 from firsthand.report.formats import Unit
@@ -76,6 +75,7 @@ def assemble(
     data: DataCard,
     parts: Parts,
     notes: Sequence[str],
+    reproduce: Sequence[str],
 ) -> LabelsDocument:
     """Judge everything, and write the document.
 
@@ -86,6 +86,7 @@ def assemble(
         data: What was asked.
         parts: What came back.
         notes: What is to be said beside.
+        reproduce: Commands that repeat the study.
     """
     claim = parts.bench.claim
     observers = foreseen(parts.public, parts.right)
@@ -108,15 +109,9 @@ def assemble(
         findings,
         known_answers=known_answers(parts.public, parts.answers, observers, parts.spec, claim.seed),
         limits=LIMITS,
-        reproduce=(_command(claim, data.name),),
+        reproduce=reproduce,
         notes=notes,
     )
-
-
-def _command(claim: ConfidenceClaim, data: str) -> str:
-    options = f"--model {claim.model} --questions {claim.questions} --pairs {claim.pairs} --orders {claim.orders}"
-    reader = "" if claim.reader is None else f" --reader {claim.reader}"
-    return f"firsthand labels confidence --data {data} {options} --seed {claim.seed}{reader}"
 
 
 def _told(parts: Parts, ask: str) -> Told:

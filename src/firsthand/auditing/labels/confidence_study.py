@@ -39,6 +39,11 @@ class ConfidenceRun:
     document: LabelsDocument
     rows: pd.DataFrame
 
+    @property
+    def table(self) -> pd.DataFrame:
+        """The rows without the states that a probe reads: these are long, and in the trace."""
+        return self.rows.drop(columns="state")
+
 
 def confidence(
     claim: ConfidenceClaim,
@@ -49,6 +54,7 @@ def confidence(
     *,
     name: str = "questions",
     reader: LoadedModel | None = None,
+    reproduce: Sequence[str] = (),
 ) -> ConfidenceRun:
     """Run a confidence study, or go on with one.
 
@@ -60,6 +66,7 @@ def confidence(
         progress: Who is told how far it is.
         name: Name of the questions' file.
         reader: The claim's reader, if it is loaded already.
+        reproduce: Commands that repeat the study, for the report.
 
     Raises:
         FirsthandError: If the folder holds another claim, the questions are not those of the claim or too few, or a
@@ -95,7 +102,7 @@ def confidence(
         used={"questions": len(items), "asked again as two options": len(bench.pairs)},
         dropped=dict(questions.dropped),
     )
-    document = assemble(folder, frozen, cards, asked, Parts(bench, rows, answers, public, spec), notes)
+    document = assemble(folder, frozen, cards, asked, Parts(bench, rows, answers, public, spec), notes, reproduce)
     return ConfidenceRun(folder, document, rows)
 
 

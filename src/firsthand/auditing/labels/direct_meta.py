@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -71,13 +71,21 @@ def claim_of(models: Sequence[str], pairs: Sequence[Pair], phrasings: Sequence[s
         LabelsError: If there is no phrasing of a name.
         ValueError: If the models do not fit (Pydantic's).
     """
+    return DirectMetaClaim(models=tuple(models), **found_in(pairs, phrasings))
+
+
+def found_in(pairs: Sequence[Pair], phrasings: Sequence[str] = ()) -> dict[str, Any]:
+    """Fields of a claim that follow from the pairs and the ways of asking: two, unless others are named.
+
+    Raises:
+        LabelsError: If there is no phrasing of a name.
+    """
     chosen = named(phrasings or USUAL)
-    return DirectMetaClaim(
-        models=tuple(models),
-        pairs_sha256=digest_of(pairs),
-        phrasings=tuple(one.name for one in chosen),
-        phrasings_sha256=digest_of_phrasings(chosen),
-    )
+    return {
+        "pairs_sha256": digest_of(pairs),
+        "phrasings": tuple(one.name for one in chosen),
+        "phrasings_sha256": digest_of_phrasings(chosen),
+    }
 
 
 def study(
@@ -88,6 +96,7 @@ def study(
     *,
     source: str | None = None,
     load_model: Load | None = None,
+    reproduce: Sequence[str] = (),
 ) -> DirectMetaRun:
     """Run the study, or go on with one.
 
@@ -98,6 +107,7 @@ def study(
         progress: Who is told how far it is.
         source: The file that the pairs come from; ``None`` for our own.
         load_model: Loads a model by its name.
+        reproduce: Commands that repeat the study, for the report.
 
     Returns:
         The result, whose document is in ``result.json`` too.
@@ -138,7 +148,7 @@ def study(
     progress.say("comparing what the models say with what they do")
     results = compared(table, claim)
     known = known_answers(over_phrasings(table), claim, progress)
-    document = document_of(folder, frozen, cards, given, source, table, results, known, notes)
+    document = document_of(folder, frozen, cards, given, source, table, results, known, notes, reproduce)
     return DirectMetaRun(folder, document, table, results)
 
 

@@ -1,7 +1,6 @@
 """The document of a study of direct and meta judgements."""
 
 import re
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,6 +39,7 @@ def document_of(
     results: Sequence[SelfAdvantage],
     known: Sequence[KnownAnswer],
     notes: Sequence[str],
+    reproduce: Sequence[str],
 ) -> LabelsDocument:
     """Write the document of a finished study; the arguments are those of the study."""
     claim = frozen.claim
@@ -66,7 +66,7 @@ def document_of(
         ],
         known_answers=known,
         limits=LIMITS,
-        reproduce=[_command(claim, folder, source)],
+        reproduce=reproduce,
         notes=notes,
     )
 
@@ -88,10 +88,3 @@ def _slugs(names: Sequence[str]) -> list[str]:
         slug = f"model-{slug}" if slug in ("models", "phrasings") else slug
         found.append(slug if slug not in found else f"{slug}-{len(found) + 1}")
     return found
-
-
-def _command(claim: DirectMetaClaim, folder: Path, source: str | None) -> str:
-    words = ["firsthand", "labels", "direct-meta", "--models", ",".join(claim.models)]
-    words += ["--pairs", source] if source else []
-    words += ["--phrasings", ",".join(claim.phrasings), "--out", str(folder)]
-    return shlex.join(words)

@@ -58,10 +58,19 @@ Loader = Callable[[str], LoadedModel]
 
 @dataclass(frozen=True)
 class PredictionRun:
-    """A finished study: its folder and its document."""
+    """A finished study.
+
+    Attributes:
+        folder: Its folder.
+        document: What was found.
+        table: What was replied to every question, one row a prompt; ``model`` says by whom.
+        behaviour: What the judged model answered to each prompt.
+    """
 
     folder: Path
     document: LabelsDocument
+    table: pd.DataFrame
+    behaviour: pd.DataFrame
 
 
 def predict(
@@ -107,7 +116,9 @@ def predict(
     progress.say("judging")
     evidence = Evidence(bench, rows, features, readers)
     models, notes = [card_of(loaded), *cards], [*notes, *absent]
-    return PredictionRun(folder, _document(folder, frozen, models, prompts, evidence, reproduce, notes))
+    document = _document(folder, frozen, models, prompts, evidence, reproduce, notes)
+    said = [rows.assign(model=loaded.name), *(one.rows.assign(model=one.name) for one in readers)]
+    return PredictionRun(folder, document, pd.concat(said, ignore_index=True), behaviour)
 
 
 def _document(
