@@ -1,13 +1,16 @@
 """What the commands on finished runs do, whatever the study: verify, report and rescore."""
 
 import shutil
+from collections.abc import Sequence
 from json import dumps
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel
 from rich.console import Console
 
 from firsthand.auditing.audit import Run, run_traces
+from firsthand.auditing.labels.traces import traces_of
 from firsthand.auditing.rescore import rescore
 from firsthand.claims import read_frozen
 from firsthand.claims.studies import LABEL_STUDIES, command_of, frozen_kind
@@ -60,7 +63,7 @@ def run_verify(folder: Path, json: Path | None) -> None:
         units = _assigned(folder, frozen.claim.design.seed)
         checked = ", public evidence frozen before assignment, assignment drawn from its hash"
     else:
-        units, checked = _as_written(folder, study), ""
+        units, checked = _as_written(folder, _traces(folder, study, frozen.claim)), ""
     Console().print(
         f"{sum(units.values())} units: files as written{checked}.", markup=False, highlight=False, soft_wrap=True
     )
@@ -77,18 +80,24 @@ def _assigned(folder: Path, seed: int) -> dict[str, int]:
     return {part.relative_to(folder).as_posix(): verify_trace(part, seed) for part in parts}
 
 
-def _as_written(folder: Path, study: str) -> dict[str, int]:
-    """Units of every trace of a study whose arms are all run on every prompt: there is no draw to repeat."""
-    parts = sorted(path.parent for path in folder.rglob("manifest.json"))
-    if study == "injection":
-        parts = [part for part in parts if part.parent == folder]
-    if not parts or not (study in LABEL_STUDIES or folder / "trace" in parts):
+def _traces(folder: Path, study: str, claim: Any) -> list[Trace]:
+    """Every trace of a finished study whose arms are all run on every prompt: there is no draw to repeat."""
+    if study in LABEL_STUDIES:
+        if not (folder / "result.json").exists():
+            raise _unfinished(folder, study)
+        return traces_of(folder, claim)
+    parts = sorted(path.parent for path in folder.glob("*/manifest.json"))
+    if folder / "trace" not in parts:
         raise _unfinished(folder, study)
+    return [Trace(part) for part in parts]
+
+
+def _as_written(folder: Path, traces: Sequence[Trace]) -> dict[str, int]:
+    """Units of each trace, whose files are as they were written."""
     units = {}
-    for part in parts:
-        trace = Trace(part)
+    for trace in traces:
         trace.manifest()
-        units[part.relative_to(folder).as_posix()] = len(trace.units())
+        units[trace.folder.relative_to(folder).as_posix()] = len(trace.units())
     return units
 
 
