@@ -1,6 +1,8 @@
 """The entry point of the command line, run in this process as a user meets it."""
 
+import io
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,13 +30,27 @@ class Command:
     def __call__(self, *arguments: str | Path) -> Done:
         self.monkeypatch.setattr(sys, "argv", ["firsthand", *map(str, arguments)])
         self.capsys.readouterr()
-        code = 0
-        try:
-            run()
-        except SystemExit as stopped:
-            code = int(stopped.code or 0)
+        code = _ended()
         told = self.capsys.readouterr()
         return Done(code, told.out, told.err)
+
+
+def once(*arguments: str | Path) -> Done:
+    """The same for a fixture that several tests share."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["firsthand", *map(str, arguments)])
+        patch.setenv("COLUMNS", "100")
+        code = _ended()
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def _ended() -> int:
+    try:
+        run()
+    except SystemExit as stopped:
+        return int(stopped.code or 0)
+    return 0
 
 
 def assert_refused(done: Done, *words: str) -> None:

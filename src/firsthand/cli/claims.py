@@ -41,7 +41,7 @@ def _standard(model: str, study: str, data: Path | None) -> AnyClaim:
         from firsthand.studies.injection.concepts import CONCEPTS
 
         return InjectionClaim(model=model, concepts=CONCEPTS)
-    from firsthand.cli.labels.claims import standard_claim
+    from firsthand.cli.labels.standard import standard_claim
 
     return standard_claim(study, model, data)
 

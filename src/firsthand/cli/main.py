@@ -199,8 +199,13 @@ def import_(
 @claim_app.command("new")
 def claim_new(
     path: Annotated[Path, typer.Argument(help="YAML file to be written.")],
-    model: Annotated[str, typer.Option(help="Name, folder, GGUF file or Hugging Face id.")] = "smollm2",
-    study: Annotated[str, typer.Option(help="register, injection, or a label study such as biofeedback.")] = "register",
+    model: Annotated[
+        str, typer.Option(help="Name, folder, GGUF file or Hugging Face id; for direct-meta several, with commas.")
+    ] = "smollm2",
+    study: Annotated[
+        str,
+        typer.Option(help="register, injection, biofeedback, belief, direct-meta, confidence or prediction."),
+    ] = "register",
     data: Annotated[Path | None, typer.Option(help="The data, where the study is made on data.")] = None,
 ) -> None:
     """Write the standard claim of a study as a commented YAML file."""

@@ -1,33 +1,30 @@
 """The command ``labels confidence`` as a user meets it."""
 
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from commands import Command, assert_refused
+from finished import Finished, assert_claimed, assert_goes_on, assert_kept_right
 
 SMALL = ("--questions", "20", "--pairs", "0", "--reports", "true", "--layers", "1")
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Questions with named columns; one of them cannot be used."""
-    lines = ["question,A,B,C,answer,subject"]
+    lines = ["question,A,B,C,answer,topic"]
     lines += [f'"Which ""one""\nis {i}?",x{i},y{i},z{i},{"ABC"[i % 3]},s{i % 11}' for i in range(24)]
-    path = tmp_path / "set.csv"
+    path = tmp_path_factory.mktemp("questions") / "set.csv"
     path.write_text("\n".join([*lines, "Which?,x,x,z,A,s1"]) + "\n")
     return path
 
 
-@pytest.fixture
-def printed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Documents that were handed to whoever prints them."""
-    documents: list[object] = []
-    stand_in = ModuleType("firsthand.report.labels_terminal")
-    stand_in.print_labels = lambda document, console: documents.append(document)  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "firsthand.report.labels_terminal", stand_in)
-    return documents
+@pytest.fixture(scope="module")
+def finished(tiny_folder: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """The study of the tiny model, with columns named."""
+    out = tmp_path_factory.mktemp("confidence") / "run"
+    columns = ("--options", "A, B,C", "--group", "topic")
+    return Finished.of("confidence", out, "--data", data, "--model", tiny_folder, *SMALL, *columns)
 
 
 def test_a_dry_run_tells_the_cost_and_leaves_nothing(
@@ -43,20 +40,32 @@ def test_a_dry_run_tells_the_cost_and_leaves_nothing(
     assert not out.exists()
 
 
-def test_a_study_is_printed_written_and_taken_up_again(
-    firsthand: Command, tiny_folder: Path, data: Path, tmp_path: Path, printed: list[object]
+def test_options_are_the_claim_s_fields_and_those_for_reading_repeat_the_study(finished: Finished) -> None:
+    document = finished.document
+    assert document.claim.study == "confidence"
+    assert (document.claim.reports, document.claim.layers, document.claim.orders) == (("true",), (1,), 2)
+    assert document.data.dropped == {"repeated options": 1}
+    assert "--options A,B,C --group topic --longest 200 --out NEW_FOLDER" in document.reproduce[0]
+
+
+def test_a_study_is_repeated_by_its_own_command_and_takes_up_what_is_there(
+    firsthand: Command, finished: Finished
 ) -> None:
-    out, told = tmp_path / "run", tmp_path / "told.json"
-    ask = ("labels", "confidence", "--data", data, "--model", tiny_folder, "--out", out, *SMALL, "--json", told)
-    done = firsthand(*ask)
-    assert done.code == 0, done.err
-    assert len(printed) == 1
-    assert '"study": "confidence"' in told.read_text()
-    times = {path: path.stat().st_mtime_ns for path in (out / "trace" / "units").iterdir()}
-    other = firsthand(*ask, "--seed", "1")
-    assert other.code == 2
-    assert "claim changed" in other.err
-    assert {path: path.stat().st_mtime_ns for path in (out / "trace" / "units").iterdir()} == times
+    assert_goes_on(firsthand, finished, "trials", ("--seed", "1"))
+
+
+def test_a_finished_study_is_verified_shown_again_and_not_rescored(
+    firsthand: Command, finished: Finished, tmp_path: Path
+) -> None:
+    assert_kept_right(firsthand, finished, tmp_path, units=3)
+
+
+def test_a_claim_is_made_frozen_priced_and_refused_after_a_change(
+    firsthand: Command, tiny_folder: Path, data: Path, tmp_path: Path
+) -> None:
+    small = {"questions": 20, "pairs": 0, "reports": ["true"], "layers": [1]}
+    priced = assert_claimed(firsthand, tmp_path, "confidence", tiny_folder, data, small)
+    assert "20 of 24 questions" in priced
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,24 @@
 """The command ``labels prediction`` as a user meets it."""
 
-import json
 from pathlib import Path
 
 import pytest
 from commands import Command, assert_refused
+from finished import Finished, assert_claimed, assert_goes_on, assert_kept_right
 
-pytest.importorskip("firsthand.report.labels_terminal", reason="nothing prints results of label studies yet")
-
-SMALL = ("--properties", "letter-parity,option", "--examples", "0,4", "--experiments", "1")
+SMALL = ("--properties", "letter-parity,option", "--examples", "0, 4", "--experiments", "1")
 SMALL += ("--fit", "24", "--judged", "30", "--longest-answer", "4")
+
+
+@pytest.fixture(scope="module")
+def finished(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """The study of the tiny model on questions in a file."""
+    folder = tmp_path_factory.mktemp("prediction")
+    data = folder / "set.csv"
+    lines = [f'"What about ""{word}"" and {i}?",{i // 4}' for i, word in enumerate(("tea", "fog", "oak", "tin") * 18)]
+    data.write_text("question,topic\n" + "\n".join(lines) + "\n")
+    read = ("--data", data, "--group", "topic", "--ask", "Say it's so.")
+    return Finished.of("prediction", folder / "run", *read, "--model", tiny_folder, *SMALL)
 
 
 def test_a_dry_run_says_what_can_be_asked_what_it_costs_and_leaves_nothing(
@@ -23,19 +32,30 @@ def test_a_dry_run_says_what_can_be_asked_what_it_costs_and_leaves_nothing(
     assert not out.exists()
 
 
-def test_a_study_of_a_file_ends_with_a_result(firsthand: Command, tiny_folder: Path, tmp_path: Path) -> None:
-    data, out, told = tmp_path / "set.csv", tmp_path / "run", tmp_path / "told.json"
-    lines = [f'"What about ""{word}"" and {i}?",{i // 4}' for i, word in enumerate(("tea", "fog", "oak", "tin") * 18)]
-    data.write_text("question,topic\n" + "\n".join(lines) + "\n")
-    ask = ("labels", "prediction", "--data", data, "--group", "topic", "--model", tiny_folder, "--out", out)
-    done = firsthand(*ask, *SMALL, "--json", told)
-    assert done.code == 0, done.err
-    found = json.loads(told.read_text())
-    assert found["study"] == "prediction"
-    assert found["claim"]["examples"] == [0, 4]
-    assert found["data"]["name"] == "set.csv"
-    assert found["reproduce"][0].startswith("firsthand labels prediction --data")
-    assert str(out / "result.json") in done.err.replace("\n", "")
+def test_options_are_the_claim_s_fields_and_those_for_reading_repeat_the_study(finished: Finished) -> None:
+    document = finished.document
+    assert document.claim.study == "prediction"
+    assert (document.claim.examples, document.claim.draws) == ((0, 4), 0)
+    assert document.data.name == "set.csv"
+    assert "--group topic --ask 'Say it'\"'\"'s so.' --longest 96" in document.reproduce[0]
+
+
+def test_a_study_is_repeated_by_its_own_command_and_takes_up_what_is_there(
+    firsthand: Command, finished: Finished
+) -> None:
+    assert_goes_on(firsthand, finished, "trials", ("--seed", "1"))
+
+
+def test_a_finished_study_is_verified_shown_again_and_not_rescored(
+    firsthand: Command, finished: Finished, tmp_path: Path
+) -> None:
+    assert_kept_right(firsthand, finished, tmp_path, units=len(finished.units))
+
+
+def test_a_claim_on_our_own_prompts_needs_no_data(firsthand: Command, tiny_folder: Path, tmp_path: Path) -> None:
+    small = {"properties": ["letter-parity"], "examples": [4], "experiments": 1, "longest_answer": 4}
+    priced = assert_claimed(firsthand, tmp_path, "prediction", tiny_folder, None, small)
+    assert "160 prompts that are answered" in " ".join(priced.split())
 
 
 @pytest.mark.parametrize(

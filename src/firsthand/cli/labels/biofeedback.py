@@ -2,21 +2,18 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
-from rich.console import Console
 from transformers import PreTrainedTokenizerBase
 
 from firsthand.auditing.labels.biofeedback_cost import Price, price_of
 from firsthand.auditing.labels.biofeedback_study import biofeedback
-from firsthand.auditing.running import bindings_of
 from firsthand.claims.labels import BiofeedbackClaim
-from firsthand.cli.labels.claims import claim_from
+from firsthand.cli.labels.ask import Ask
+from firsthand.cli.labels.claims import Draft
 from firsthand.cli.labels.ending import told, written
+from firsthand.cli.labels.prices import print_price, speed
 from firsthand.cli.progress import TerminalProgress
-from firsthand.engine.loading import load
-from firsthand.errors import ClaimError
 from firsthand.studies.labels.biofeedback import data_hash
 from firsthand.studies.labels.examples import Examples, read_examples
 
@@ -57,74 +54,42 @@ class Source:
             longest=self.longest,
         )
 
-    def commands(self, out: Path) -> tuple[str, ...]:
-        """Commands that repeat a study of these texts, which ended in a folder."""
+    @property
+    def options(self) -> dict[str, object]:
+        """The options that read the same texts."""
         named = {"text": self.text, "label": self.label, "group": self.group, "positive": self.positive}
-        options = [f"--{name} {quote(value)}" for name, value in named.items() if value is not None]
-        data = " ".join([f"--data {quote(str(self.path))}", *options, f"--longest {self.longest}"])
-        frozen = quote(str(out / "claim.frozen.json"))
-        return (
-            f"firsthand labels biofeedback --claim {frozen} {data} --out NEW_FOLDER",
-            f"firsthand verify {quote(str(out))}",
-            f"firsthand report {quote(str(out))}",
-        )
+        return {"data": self.path, **named, "longest": self.longest}
 
 
-def run_biofeedback(
-    source: Source,
-    claim_path: Path | None,
-    fields: dict[str, Any],
-    out: Path,
-    json: Path | None,
-    device: str | None,
-    dtype: str,
-    dry_run: bool,
-) -> None:
-    """Run or price a biofeedback study, and print its verdicts."""
-    held = None if claim_path is None else claim_from(claim_path, fields, BiofeedbackClaim)
-    name = held[0].model if held is not None else fields["model"] or BiofeedbackClaim.model_fields["model"].default
-    with TerminalProgress() as progress:
-        progress.say(f"loading {name}")
-        loaded = load(name, device=device, dtype=dtype, progress=progress.say)
-        examples = source.read(loaded.tokenizer)
-        made = {**fields, "data_sha256": data_hash(examples)}
-        claim, frozen = held or claim_from(None, made, BiofeedbackClaim)
-        if frozen is not None:
-            frozen.refuse_if_changed(claim, bindings_of(loaded))
-        if dry_run:
-            progress.say("counting")
-            price = price_of(loaded, examples, claim)
-        else:
-            name, commands = source.path.name, source.commands(out)
-            done = biofeedback(claim, examples, loaded, out, progress, source=name, reproduce=commands)
-            written(done.document, out, {"trials": done.table}, progress)
-    if dry_run:
-        _print_price(price, claim, Console())
-        return
-    told(done.document, out, json)
-
-
-def from_data(data: Path | None, model: str) -> dict[str, Any]:
-    """What labelled texts give a claim; their columns are guessed.
-
-    Raises:
-        ClaimError: If there are no data.
-        LabelsError: If they cannot be read.
-    """
-    if data is None:
-        raise ClaimError("A claim of the study biofeedback is made on labelled texts.", "Name them with --data FILE.")
-    with TerminalProgress() as progress:
-        progress.say(f"loading {model}")
-        examples = Source(data).read(load(model, progress=progress.say).tokenizer)
+def found_in(examples: Examples) -> dict[str, Any]:
+    """What the texts give a claim."""
     return {"data_sha256": data_hash(examples)}
 
 
-def _print_price(price: Price, claim: BiofeedbackClaim, console: Console) -> None:
-    console.print(
+def run_biofeedback(source: Source, ask: Ask) -> None:
+    """Run or price a biofeedback study, and print its verdicts."""
+    draft = Draft.of(ask.claim, ask.fields, BiofeedbackClaim)
+    with TerminalProgress() as progress:
+        loaded = ask.load(draft.value("model"), progress)
+        examples = source.read(loaded.tokenizer)
+        claim = draft.settled(found_in(examples))
+        draft.bound_to(claim, loaded)
+        if ask.dry_run:
+            progress.say("counting")
+            price = price_of(loaded, examples, claim)
+        else:
+            name, again = source.path.name, ask.commands("biofeedback", source.options)
+            done = biofeedback(claim, examples, loaded, ask.out, progress, source=name, reproduce=again)
+            written(done.document, ask.out, {"trials": done.table}, progress)
+    if ask.dry_run:
+        print_price(_told(price, claim), examples.dropped, claim.data_sha256)
+        return
+    told(done.document, ask.out, ask.json)
+
+
+def _told(price: Price, claim: BiofeedbackClaim) -> list[str]:
+    return [
         f"{price.conversations} conversations of {claim.shots} shots, about {price.length:,} tokens each, in "
-        f"{price.passes:,} passes: {price.tokens:,} tokens, {price.texts:,} texts among them.\nThis machine does "
-        f"{price.rate:,.0f} tokens a second: about {max(1, round(price.seconds / 60))} minutes.\n"
-        f"Data SHA-256: {claim.data_sha256}",
-        markup=False,
-        highlight=False,
-    )
+        f"{price.passes:,} passes: {price.tokens:,} tokens, {price.texts:,} of them to read the states of the texts.",
+        speed(price.rate, price.seconds),
+    ]

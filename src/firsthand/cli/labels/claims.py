@@ -1,19 +1,25 @@
-"""Claims of label studies on the command line: from a file, from options, and the standard one of a study."""
+"""Claims of label studies on the command line: from a file, or from options and data."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from firsthand.auditing.running import bindings_of
 from firsthand.claims import lock_path, read_frozen
 from firsthand.claims.files import listed, read_claim_as
 from firsthand.claims.freeze import FrozenLabels
-from firsthand.claims.labels import LabelsClaim
-from firsthand.claims.studies import LABEL_STUDIES, command_of
+from firsthand.claims.studies import command_of
+from firsthand.engine import LoadedModel
 from firsthand.errors import ClaimError
 
 C = TypeVar("C", bound=BaseModel)
+NOTHING: Final = object()
+"""The value of an option that leaves something out, where ``None`` means that the option was not given."""
+HASH: Final = "_sha256"
+"""Ends the names of fields that say which data a claim is made on."""
 
 
 def claim_from(path: Path | None, fields: Mapping[str, Any], kind: type[C]) -> tuple[C, FrozenLabels | None]:
@@ -46,34 +52,70 @@ def claim_from(path: Path | None, fields: Mapping[str, Any], kind: type[C]) -> t
     return claim, read_frozen(lock, FrozenLabels) if lock.exists() else None
 
 
-def standard_claim(study: str, model: str, data: Path | None) -> LabelsClaim:
-    """The standard claim of a label study.
+@dataclass(frozen=True)
+class Draft(Generic[C]):
+    """A claim before the data are read: a file holds it, or options and data will make it.
 
-    Args:
-        study: Its name.
-        model: The model that is judged.
-        data: The data that it is made on.
-
-    Raises:
-        ClaimError: If the study needs data and none are given, or the other way round.
-        LabelsError: If the data cannot be read.
+    Attributes:
+        kind: The study's claim.
+        fields: Fields that options gave.
+        held: What a file holds: the claim, and its frozen form where there is one.
     """
-    kind = LABEL_STUDIES[study]
-    fields: dict[str, Any] = {"model": model} if "model" in kind.model_fields else {}
-    if study in FROM_DATA:
-        fields |= FROM_DATA[study](data, model)
-    needed = sorted(name for name, field in kind.model_fields.items() if field.is_required() and name not in fields)
-    if needed:
-        raise ClaimError(
-            f"A claim of the study {study} needs {', '.join(needed)}, which cannot be told from here.",
-            f"Run the study with options instead: firsthand {command_of(study)} --help.",
-        )
-    return _made(fields, kind)  # type: ignore[return-value]
+
+    kind: type[C]
+    fields: Mapping[str, Any]
+    held: tuple[C, FrozenLabels | None] | None
+
+    @classmethod
+    def of(cls, path: Path | None, fields: Mapping[str, Any], kind: type[C]) -> "Draft[C]":
+        """Take up a claim; for what is raised see :func:`claim_from`."""
+        return cls(kind, fields, None if path is None else claim_from(path, fields, kind))
+
+    def value(self, name: str) -> Any:
+        """What the claim will say of a field that the data say nothing of; ``None`` where it is not known yet."""
+        if self.held is not None:
+            return getattr(self.held[0], name)
+        given, field = self.fields.get(name), self.kind.model_fields[name]
+        if given is None and not field.is_required():
+            given = field.default
+        return given
+
+    def settled(self, found: Mapping[str, Any]) -> C:
+        """The claim.
+
+        Args:
+            found: What the data give: their hash, under the name of its field, and what options may say otherwise.
+
+        Raises:
+            ClaimError: If the options do not fit, or the file's claim is about other data.
+        """
+        if self.held is None:
+            given = {name: value for name, value in self.fields.items() if value is not None}
+            return claim_from(None, {**found, **given}, self.kind)[0]
+        claim = self.held[0]
+        changed = [name for name, now in found.items() if name.endswith(HASH) and getattr(claim, name) != now]
+        if changed:
+            raise ClaimError(
+                "The data are not those that the claim names: "
+                + "; ".join(f"{name} is {found[name]}, and the claim has {getattr(claim, name)}" for name in changed)
+                + ".",
+                "Give the same data with the same options for reading them, or make a new claim.",
+            )
+        return claim
+
+    def bound_to(self, claim: C, loaded: LoadedModel) -> None:
+        """Compare a frozen claim with what is about to be run.
+
+        Raises:
+            ClaimError: If the claim, the model, its tokenizer or the package changed after it was frozen.
+        """
+        if self.held is not None and self.held[1] is not None:
+            self.held[1].refuse_if_changed(claim, bindings_of(loaded))
 
 
 def _made(fields: Mapping[str, Any], kind: type[C]) -> C:
     try:
-        return kind.model_validate(fields)
+        return kind.model_validate({name: None if value is NOTHING else value for name, value in fields.items()})
     except ValidationError as error:
         raise ClaimError(f"The options do not fit:\n{listed(error)}\n", "Correct them.") from error
 
@@ -85,16 +127,3 @@ def _of_kind(frozen: FrozenLabels, kind: type[C], path: Path) -> tuple[C, Frozen
             f"Run it with: firsthand {command_of(frozen.claim.study)} --claim {path}",
         )
     return frozen.claim, frozen
-
-
-def _biofeedback(data: Path | None, model: str) -> dict[str, Any]:
-    from firsthand.cli.labels.biofeedback import from_data
-
-    return from_data(data, model)
-
-
-FROM_DATA: Final[dict[str, Callable[[Path | None, str], dict[str, Any]]]] = {"biofeedback": _biofeedback}
-"""For each study on data, what the data give its claim: their hash, under the name of its field.
-
-A study whose data come with the package takes ``None`` for them.
-"""

@@ -1,73 +1,83 @@
 """What the command ``labels confidence`` does."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-from rich.console import Console
+from transformers import PreTrainedTokenizerBase
 
 from firsthand.auditing.labels.confidence_cost import Price, price_of
 from firsthand.auditing.labels.confidence_study import confidence
 from firsthand.claims.labels import ConfidenceClaim
+from firsthand.cli.labels.ask import Ask
+from firsthand.cli.labels.claims import Draft
+from firsthand.cli.labels.ending import told, written
+from firsthand.cli.labels.prices import print_price, speed
 from firsthand.cli.progress import TerminalProgress
-from firsthand.engine.loading import load
-from firsthand.errors import ClaimError
-from firsthand.report.files import write_text
 from firsthand.studies.labels.confidence.files import Columns
-from firsthand.studies.labels.confidence.questions import digest_of, read_questions
+from firsthand.studies.labels.confidence.questions import LONGEST, Questions, digest_of, read_questions
 
 
-def run_confidence(
-    data: Path,
-    columns: Columns,
-    longest: int,
-    fields: dict[str, Any],
-    out: Path,
-    json: Path | None,
-    device: str | None,
-    dtype: str,
-    dry_run: bool,
-) -> None:
+@dataclass(frozen=True)
+class Source:
+    """A set of questions and how it is read.
+
+    Attributes:
+        path: The file or folder.
+        columns: Names of columns, where they are not to be guessed.
+        longest: Most tokens of a question with its options.
+    """
+
+    path: Path
+    columns: Columns = field(default_factory=Columns)
+    longest: int = LONGEST
+
+    def read(self, tokenizer: PreTrainedTokenizerBase) -> Questions:
+        """Read the questions.
+
+        Raises:
+            LabelsError: If they cannot be read, or none can be used.
+        """
+        return read_questions(self.path, self.columns, tokenizer=tokenizer, longest=self.longest)
+
+    @property
+    def options(self) -> dict[str, object]:
+        """The options that read the same questions."""
+        named = self.columns
+        columns = {"question": named.question, "options": ",".join(named.options) or None, "answer": named.answer}
+        return {"data": self.path, **columns, "group": named.subject, "longest": self.longest}
+
+
+def found_in(questions: Questions) -> dict[str, Any]:
+    """What the questions give a claim."""
+    return {"data_sha256": digest_of(questions)}
+
+
+def run_confidence(source: Source, ask: Ask) -> None:
     """Run or price a confidence study, and print its verdicts."""
+    draft = Draft.of(ask.claim, ask.fields, ConfidenceClaim)
     with TerminalProgress() as progress:
-        name = fields.get("model", "smollm2")
-        progress.say(f"loading {name}")
-        loaded = load(name, device=device, dtype=dtype, progress=progress.say)
-        questions = read_questions(data, columns, tokenizer=loaded.tokenizer, longest=longest)
-        claim = _claim({**fields, "data_sha256": digest_of(questions)})
-        if dry_run:
+        loaded = ask.load(draft.value("model"), progress)
+        questions = source.read(loaded.tokenizer)
+        claim = draft.settled(found_in(questions))
+        draft.bound_to(claim, loaded)
+        if ask.dry_run:
             progress.say("counting")
             price = price_of(loaded, questions, claim)
         else:
-            done = confidence(claim, questions, loaded, out, progress, name=data.name)
-    if dry_run:
-        left_out = ", ".join(f"{count:,} {reason}" for reason, count in questions.dropped.items()) or "none"
-        _print_price(price, len(questions), left_out, Console())
+            name, again = source.path.name, ask.commands("confidence", source.options)
+            done = confidence(claim, questions, loaded, ask.out, progress, name=name, reproduce=again)
+            written(done.document, ask.out, {"trials": done.table}, progress)
+    if ask.dry_run:
+        print_price(_told(price, len(questions)), questions.dropped, claim.data_sha256)
         return
-    from firsthand.report.labels_terminal import print_labels
-
-    print_labels(done.document, Console())
-    if json is not None:
-        write_text(json, done.document.model_dump_json(indent=2) + "\n")
-    Console(stderr=True).print(
-        f"\nResult: {out / 'result.json'}\nTrace:  {out / 'trace'}", markup=False, highlight=False
-    )
+    told(done.document, ask.out, ask.json)
 
 
-def _claim(fields: dict[str, Any]) -> ConfidenceClaim:
-    try:
-        return ConfidenceClaim.model_validate(fields)
-    except ValidationError as error:
-        lines = [f"  {'.'.join(map(str, e['loc'])) or 'claim'}: {e['msg']}" for e in error.errors()]
-        raise ClaimError("The options do not fit:\n" + "\n".join(lines) + "\n", "Correct them.") from error
-
-
-def _print_price(price: Price, usable: int, left_out: str, console: Console) -> None:
+def _told(price: Price, usable: int) -> list[str]:
     other = "" if not price.reader_tokens else f", and about {price.reader_tokens:,} by the reader"
-    console.print(
-        f"{price.questions} of {usable:,} questions (left out: {left_out}), {price.pairs} of them again with two "
-        f"options: {price.prompts:,} prompts, about {price.tokens:,} tokens{other}.\nThis machine does "
-        f"{price.rate:,.0f} tokens a second: about {max(1, round(price.seconds / 60))} minutes.",
-        markup=False,
-        highlight=False,
-    )
+    return [
+        f"{price.questions} of {usable:,} questions, {price.pairs} of them again with two options: {price.prompts:,} "
+        f"prompts, about {price.tokens:,} tokens{other}.",
+        speed(price.rate, price.seconds),
+    ]

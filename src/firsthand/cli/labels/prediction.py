@@ -2,24 +2,24 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from pydantic import ValidationError
-from rich.console import Console
+from transformers import PreTrainedTokenizerBase
 
 from firsthand.auditing.labels.prediction_cost import Price, price_of
 from firsthand.auditing.labels.prediction_study import predict
 from firsthand.claims.labels import PredictionClaim
+from firsthand.cli.labels.ask import Ask
+from firsthand.cli.labels.claims import Draft
+from firsthand.cli.labels.ending import told, written
+from firsthand.cli.labels.prices import print_price, speed
 from firsthand.cli.progress import TerminalProgress
-from firsthand.engine import LoadedModel
-from firsthand.engine.loading import load
-from firsthand.errors import ClaimError
-from firsthand.report.files import write_text
-from firsthand.report.labels_document import LabelsDocument
-from firsthand.studies.labels.prediction.prompts import PromptSet, built_in, read_prompts
+from firsthand.studies.labels.prediction.prompts import ONE_WORD, PromptSet, built_in, read_prompts
 
-USUAL = 80
+USUAL: Final = 80
 """Prompts to learn from, and prompts to judge, where there are enough."""
+LEAST: Final = 20
+"""The fewest of each that a claim may name."""
 
 
 @dataclass(frozen=True)
@@ -35,77 +35,71 @@ class Source:
     """
 
     path: Path | None
-    text: str | None
-    group: str | None
-    ask: str
-    longest: int
+    text: str | None = None
+    group: str | None = None
+    ask: str = ONE_WORD
+    longest: int = 96
 
-    def read(self, loaded: LoadedModel) -> PromptSet:
-        """The prompts."""
+    def read(self, tokenizer: PreTrainedTokenizerBase) -> PromptSet:
+        """The prompts.
+
+        Raises:
+            LabelsError: If they cannot be read, or none can be used.
+        """
         if self.path is None:
             return built_in()
-        return read_prompts(
-            self.path, loaded.tokenizer, text=self.text, group=self.group, ask=self.ask, longest=self.longest
-        )
+        return read_prompts(self.path, tokenizer, text=self.text, group=self.group, ask=self.ask, longest=self.longest)
+
+    @property
+    def options(self) -> dict[str, object]:
+        """The options that read the same prompts."""
+        if self.path is None:
+            return {}
+        return {
+            "data": self.path,
+            "text": self.text,
+            "group": self.group,
+            "ask": self.ask,
+            "longest": self.longest,
+        }
 
 
-def run_prediction(
-    source: Source,
-    fields: dict[str, Any],
-    out: Path,
-    json: Path | None,
-    device: str | None,
-    dtype: str,
-    dry_run: bool,
-    reproduce: str = "",
-) -> None:
+def found_in(prompts: PromptSet) -> dict[str, Any]:
+    """What the prompts give a claim: their hash, and how many to learn from and to judge, if options do not say."""
+    usual = max(LEAST, min(USUAL, len(prompts.prompts) // 2))
+    return {"fit": usual, "judged": usual, "data_sha256": prompts.sha256}
+
+
+def run_prediction(source: Source, ask: Ask) -> None:
     """Run or price a study of self-prediction, and print its verdicts."""
+    draft = Draft.of(ask.claim, ask.fields, PredictionClaim)
     with TerminalProgress() as progress:
-        name = fields.get("model", "smollm2")
-        progress.say(f"loading {name}")
-        loaded = load(name, device=device, dtype=dtype, progress=progress.say)
-        prompts = source.read(loaded)
-        usual = {part: max(20, min(USUAL, len(prompts.prompts) // 2)) for part in ("fit", "judged")}
-        claim = _claim({**usual, **fields, "data_sha256": prompts.sha256})
-        if dry_run:
+        loaded = ask.load(draft.value("model"), progress)
+        prompts = source.read(loaded.tokenizer)
+        claim = draft.settled(found_in(prompts))
+        draft.bound_to(claim, loaded)
+        if ask.dry_run:
             progress.say("answering the prompts, which decides what can be asked")
             price = price_of(loaded, prompts, claim)
         else:
+            again = ask.commands("prediction", source.options)
             done = predict(
                 claim,
                 prompts,
                 loaded,
-                out,
+                ask.out,
                 progress,
-                loader=lambda reader: load(reader, device=device, dtype=dtype, progress=progress.say),
-                reproduce=[reproduce] if reproduce else [],
+                loader=ask.loader(progress),
+                reproduce=again,
             )
-    if dry_run:
-        _print_price(price, claim, Console())
+            written(done.document, ask.out, {"trials": done.table, "answers": done.behaviour}, progress)
+    if ask.dry_run:
+        print_price(_told(price, claim), prompts.dropped, claim.data_sha256)
         return
-    _print(done.document, Console())
-    if json is not None:
-        write_text(json, done.document.model_dump_json(indent=2) + "\n")
-    Console(stderr=True).print(
-        f"\nResult: {out / 'result.json'}\nTrace:  {out / 'trace'}", markup=False, highlight=False
-    )
+    told(done.document, ask.out, ask.json)
 
 
-def _claim(fields: dict[str, Any]) -> PredictionClaim:
-    try:
-        return PredictionClaim.model_validate(fields)
-    except ValidationError as error:
-        lines = [f"  {'.'.join(map(str, e['loc'])) or 'claim'}: {e['msg']}" for e in error.errors()]
-        raise ClaimError("The options do not fit:\n" + "\n".join(lines) + "\n", "Correct them.") from error
-
-
-def _print(document: LabelsDocument, console: Console) -> None:
-    from firsthand.report.labels_terminal import print_labels
-
-    print_labels(document, console)
-
-
-def _print_price(price: Price, claim: PredictionClaim, console: Console) -> None:
+def _told(price: Price, claim: PredictionClaim) -> list[str]:
     asked = ", ".join(price.properties) or "none"
     lines = [f"Properties that can be asked about: {asked}."]
     lines += [f"Not asked about: {name} ({reason})." for name, reason in price.refused.items()]
@@ -115,9 +109,4 @@ def _print_price(price: Price, claim: PredictionClaim, console: Console) -> None
     )
     if claim.readers:
         lines.append(f"Each other model runs {price.reader_tokens:,} tokens.")
-    if price.properties:
-        lines.append(
-            f"This machine does {price.rate:,.0f} tokens a second with {claim.model}: about "
-            f"{max(1, round(price.seconds / 60))} minutes."
-        )
-    console.print("\n".join(lines), markup=False, highlight=False)
+    return [*lines, speed(price.rate, price.seconds)] if price.properties else lines
