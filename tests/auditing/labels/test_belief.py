@@ -17,7 +17,8 @@ from firsthand.auditing.labels.belief_observers import (
     observers,
     oversampled,
 )
-from firsthand.auditing.labels.biofeedback import OBSERVED, READER, UNREAD
+from firsthand.auditing.labels.biofeedback import OBSERVED
+from firsthand.auditing.labels.readers import READER, UNREAD
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.vocabulary import Condition, Verdict
 

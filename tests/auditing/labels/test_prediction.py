@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from firsthand.auditing.labels.biofeedback import READER, UNREAD
 from firsthand.auditing.labels.prediction import OTHER_PROMPT, balanced, judge, judged_rows, other_prompt
 from firsthand.auditing.labels.prediction_known import NOTHING, Trials, by_lot, known_answers, planted_truth
+from firsthand.auditing.labels.readers import READER, UNREAD
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.vocabulary import Verdict
 

@@ -13,7 +13,8 @@ from firsthand.analysis.inference import FloatArray, Measured
 from firsthand.analysis.means import SHARE, mean_of, statistic_of
 from firsthand.analysis.results import CapabilityResult
 from firsthand.auditing.labels.belief_observers import ANSWER
-from firsthand.auditing.labels.biofeedback import OBSERVED, READER, UNREAD
+from firsthand.auditing.labels.biofeedback import OBSERVED
+from firsthand.auditing.labels.readers import READER, UNREAD
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.claims.labels.belief import CLASSES
 from firsthand.report.document import KnownAnswer

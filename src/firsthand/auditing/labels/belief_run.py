@@ -9,7 +9,7 @@ import pandas as pd
 
 from firsthand.auditing.labels.belief import with_observers
 from firsthand.auditing.labels.belief_observers import Evidence, observers
-from firsthand.auditing.labels.biofeedback import READER
+from firsthand.auditing.labels.readers import READER
 from firsthand.engine import LoadedModel
 from firsthand.errors import ElicitationError, LabelsError
 from firsthand.progress import Progress, tracked

@@ -11,7 +11,7 @@ from firsthand.analysis.inference import FloatArray, Measured
 from firsthand.analysis.report_confidence import Foreseen, judge_report_confidence
 from firsthand.analysis.results import CapabilityResult
 from firsthand.analysis.type2 import Areas
-from firsthand.auditing.labels.biofeedback import READER
+from firsthand.auditing.labels.readers import READER
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.vocabulary import Condition, Verdict
 

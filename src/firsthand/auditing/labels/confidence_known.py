@@ -14,9 +14,9 @@ from scipy import stats
 
 from firsthand.analysis.inference import FloatArray
 from firsthand.analysis.report_confidence import Foreseen
-from firsthand.auditing.labels.biofeedback import READER
 from firsthand.auditing.labels.confidence import Told, judge
 from firsthand.auditing.labels.confidence_observers import Public, foreseen
+from firsthand.auditing.labels.readers import READER
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.report.document import KnownAnswer
 from firsthand.trials.randomness import stream

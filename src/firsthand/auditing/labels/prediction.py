@@ -11,7 +11,7 @@ from firsthand.analysis.choice import Chosen, judge_choice
 from firsthand.analysis.inference import FloatArray, Measured
 from firsthand.analysis.means import statistic_of
 from firsthand.analysis.results import CapabilityResult
-from firsthand.auditing.labels.biofeedback import READER, UNREAD
+from firsthand.auditing.labels.readers import READER, UNREAD
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.studies.labels.prediction.reports import LOT, TARGET
 from firsthand.vocabulary import Capability, Condition, Verdict

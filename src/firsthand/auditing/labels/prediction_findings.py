@@ -11,10 +11,10 @@ from firsthand.analysis.findings import Line, Mark, Picture
 from firsthand.analysis.inference import FloatArray, Measured
 from firsthand.analysis.means import mean_of
 from firsthand.analysis.results import CapabilityResult, Estimate
-from firsthand.auditing.labels.biofeedback import READER
 from firsthand.auditing.labels.prediction import CAPABILITY, CONDITION, at, balanced, judge, judged_rows
 from firsthand.auditing.labels.prediction_known import Trials, known_answers
 from firsthand.auditing.labels.prediction_observers import Features, informed, matched, most_frequent
+from firsthand.auditing.labels.readers import READER
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.report.document import KnownAnswer
 from firsthand.report.formats import Unit

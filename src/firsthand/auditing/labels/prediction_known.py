@@ -13,8 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from firsthand.analysis.inference import FloatArray
-from firsthand.auditing.labels.biofeedback import READER
 from firsthand.auditing.labels.prediction import CAPABILITY, CONDITION, OTHER_PROMPT, judge
+from firsthand.auditing.labels.readers import READER
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.report.document import KnownAnswer
 from firsthand.studies.labels.prediction.reports import LOT, TARGET
