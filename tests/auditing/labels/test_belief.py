@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from firsthand.auditing.labels import belief_learning
 from firsthand.auditing.labels.belief import COVERED, balanced, judge, natural
 from firsthand.auditing.labels.belief_evidence import (
     ANSWER,
@@ -27,6 +28,13 @@ from firsthand.vocabulary import Condition, Verdict
 SPEC = AnalysisSpec(clusters=("subject", "experiment"), bootstrap_draws=400)
 EXPERIMENTS, FIT, ASKED = 16, 40, 12
 WITHHELD, SHOWN = Condition.Y_WITHHELD, Condition.Y_SHOWN
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Observers that choose nothing: what is chosen by them has tests of its own."""
+    monkeypatch.setattr(belief_learning, "STRENGTHS", (0.02,))
+    monkeypatch.setattr(belief_learning, "TREES", 10)
 
 
 def evidence(classes: np.ndarray, rng: np.random.Generator, carrying: str) -> Evidence:

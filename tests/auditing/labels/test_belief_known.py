@@ -74,7 +74,7 @@ def study(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     return reports, both
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_reporter_that_combines_two_public_blocks_is_public_inference_by_the_observer_that_has_both(
     seed: int,
 ) -> None:
@@ -91,9 +91,9 @@ def test_without_that_observer_the_same_reporter_would_be_called_privileged() ->
     assert result.verdict is Verdict.PRIVILEGED, result.reasons
 
 
-def test_labels_of_two_blocks_are_a_third_of_each_class_and_its_reporter_errs_in_a_quarter_of_each() -> None:
+def test_labels_of_two_blocks_are_a_third_of_each_class_and_its_reporter_errs_in_a_fifth_of_each() -> None:
     labels = both_blocks(public(np.random.default_rng(0)), np.arange(ANSWERS))
     assert np.bincount(labels).tolist() == [20, 20, 20]
     given = erring(labels, 0)
-    assert [(given[labels == one] == one).mean() for one in range(3)] == [0.75] * 3
+    assert [(given[labels == one] == one).mean() for one in range(3)] == [0.8] * 3
     assert set(given.tolist()) == {0.0, 1.0, 2.0}

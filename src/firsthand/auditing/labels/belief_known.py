@@ -34,9 +34,12 @@ UNEXAMINED: Final = (
     "The instrument could not be examined on this run: reporters of known answer need trials of every class, and there "
     "are none. Nothing can be concluded from it."
 )
-LACKING: Final = "The reporter that puts two kinds of evidence together could not be judged: they do not part these records in three."
+LACKING: Final = (
+    "The reporter that puts two kinds of evidence together could not be judged: these records are not parted in three "
+    "by them."
+)
 TWO_BLOCKS: Final = "two kinds of evidence"
-_ERRS: Final = 0.25
+_ERRS: Final = 0.2
 _NEITHER: Final = (Verdict.PRIVILEGED, Verdict.PUBLIC_INFERENCE)
 
 
@@ -69,7 +72,7 @@ def two_blocks_rows(
 ) -> pd.DataFrame | None:
     """The trials of a run with labels that only two kinds of public evidence together give, and a reporter of them.
 
-    The reporter says the label three times in four. Observers learn those labels anew, from all records that shots may
+    The reporter says the label four times in five. Observers learn those labels anew, from all records that shots may
     come from: one that sees a single kind of evidence cannot be as good, one that sees both can.
 
     Returns:
@@ -112,7 +115,7 @@ def both_blocks(public: Evidence, usable: NDArray[np.int64]) -> NDArray[np.int64
 
 
 def erring(truth: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
-    """The true classes but for a quarter of each, which are another class ``[rows]``."""
+    """The true classes but for a fifth of each, which are another class ``[rows]``."""
     draw, given = stream("belief", seed, "erring"), truth.astype(np.float64)
     for one in sorted(set(truth.tolist())):
         rows = draw.permutation(np.flatnonzero(truth == one))
@@ -178,8 +181,8 @@ def _knowing(table: pd.DataFrame, condition: Condition, seed: int) -> tuple[_Cas
         ),
         _Case(
             "wire",
-            "Holds by arithmetic: reads labels that were drawn by lot after everything was public, which nobody else can "
-            "know.",
+            "Holds by arithmetic: reads labels that were drawn by lot after everything was public, which nobody else "
+            "can know.",
             _with_reader(hidden, truth, condition, seed),
             Verdict.PRIVILEGED,
         ),
@@ -220,7 +223,7 @@ def _combining(rows: pd.DataFrame, condition: Condition, seed: int) -> _Case:
     truth = rows["truth"].to_numpy(dtype=np.int64)
     return _Case(
         TWO_BLOCKS,
-        "Can fail: says, three times in four, labels that follow from how firmly a fact is held and how common its "
+        "Can fail: says, four times in five, labels that follow from how firmly a fact is held and how common its "
         "entity is, and from neither alone. Only an observer that puts both together keeps it from being privileged.",
         _with_reader(rows, truth, condition, seed),
         Verdict.PUBLIC_INFERENCE,

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from firsthand.auditing.labels.belief_evidence import (
@@ -58,6 +59,17 @@ def observers(
         What each gives: those of :attr:`Evidence.features`, the words, everything side by side (with the answer and
         without), and the most frequent class.
     """
+    with config_context(assume_finite=True, skip_parameter_validation=True):  # half of the time of such small fits
+        return _learned(evidence, seen, labels, asked, *purpose)
+
+
+def _learned(
+    evidence: Evidence,
+    seen: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    asked: NDArray[np.int64],
+    *purpose: str | int,
+) -> dict[str, Choices]:
     groups = [evidence.subjects[i] for i in seen]
     blocks: dict[str, Pair] = {name: (values[seen], values[asked]) for name, values in evidence.features.items()}
     both = [f"{text} {said}" for text, said in zip(evidence.texts, evidence.said, strict=True)]
