@@ -7,16 +7,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from firsthand.auditing.labels.belief import balanced, dealt, judge, known_answers, natural
-from firsthand.auditing.labels.belief_observers import (
+from firsthand.auditing.labels import belief_learning
+from firsthand.auditing.labels.belief import COVERED, balanced, judge, natural
+from firsthand.auditing.labels.belief_evidence import (
     ANSWER,
+    ANSWER_WORDS,
     MOST_FREQUENT,
     SUBJECT_COUNTER,
     WORDS,
     Evidence,
-    observers,
-    oversampled,
+    sees_answer,
 )
+from firsthand.auditing.labels.belief_known import dealt, known_answers
+from firsthand.auditing.labels.belief_learning import FOLDS, folds_by, oversampled
+from firsthand.auditing.labels.belief_observers import observers
 from firsthand.auditing.labels.biofeedback import OBSERVED
 from firsthand.auditing.labels.readers import READER, UNREAD
 from firsthand.claims.claim import AnalysisSpec
@@ -25,6 +29,13 @@ from firsthand.vocabulary import Condition, Verdict
 SPEC = AnalysisSpec(clusters=("subject", "experiment"), bootstrap_draws=400)
 EXPERIMENTS, FIT, ASKED = 16, 40, 12
 WITHHELD, SHOWN = Condition.Y_WITHHELD, Condition.Y_SHOWN
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Observers that choose nothing: what is chosen by them has tests of its own."""
+    monkeypatch.setattr(belief_learning, "STRENGTHS", (0.02,))
+    monkeypatch.setattr(belief_learning, "TREES", 10)
 
 
 def evidence(classes: np.ndarray, rng: np.random.Generator, carrying: str) -> Evidence:
@@ -36,7 +47,8 @@ def evidence(classes: np.ndarray, rng: np.random.Generator, carrying: str) -> Ev
         noise[carrying][:, :6] = np.hstack([signal, signal])
     nouns = ("river", "stone", "cloud")
     words = [f"{nouns[one] if carrying == WORDS else rng.choice(nouns)} number {i}" for i, one in enumerate(classes)]
-    return Evidence(noise, tuple(words))
+    said = [f"so {nouns[one] if carrying == ANSWER_WORDS else 'it'} is" for one in classes]
+    return Evidence(noise, tuple(words), tuple(said), tuple(f"s{i}" for i in range(count)))
 
 
 Reporter = Callable[[np.ndarray, np.random.Generator], np.ndarray]
@@ -64,14 +76,17 @@ def observed(carrying: str, seed: int) -> tuple[pd.DataFrame, ...]:
     return tuple(tables)
 
 
-def study(reporter: Reporter, carrying: str = "", reader: bool = True, seed: int = 0) -> pd.DataFrame:
+def study(
+    reporter: Reporter, carrying: str = "", reader: bool = True, seed: int = 0, covered: float = 0.9
+) -> pd.DataFrame:
     """A study whose labels are carried by the activations alone, or by something public as well."""
     rng = np.random.default_rng(seed + 100)
     rows = []
     for table in observed(carrying, seed):
         target = table.assign(arm="target", answer=reporter(table["truth"].to_numpy(), rng).astype(float))
         if reader:
-            target = target.assign(**{f"{OBSERVED}{READER}other": rng.integers(0, 3, ASKED).astype(float)})
+            given = rng.integers(0, 3, ASKED).astype(float)
+            target = target.assign(**{f"{OBSERVED}{READER}other": given, f"{COVERED}{READER}other": covered})
         lot = table[["experiment", "subject", "truth", "coverage", "wire"]].assign(arm="redrawn")
         rows += [target, lot.assign(answer=rng.integers(0, 3, ASKED).astype(float))]
     made = pd.concat(rows, ignore_index=True)
@@ -100,8 +115,9 @@ def test_a_class_that_is_a_function_of_entities_or_words_is_public_even_for_a_pe
     assert result.verdict is Verdict.PUBLIC_INFERENCE, result.reasons
 
 
-def test_a_class_that_the_visible_answer_gives_away_is_public_to_whoever_sees_the_answer() -> None:
-    table = study(perfect, ANSWER)
+@pytest.mark.parametrize("carrying", [ANSWER, ANSWER_WORDS])
+def test_a_class_that_the_visible_answer_gives_away_is_public_to_whoever_sees_the_answer(carrying: str) -> None:
+    table = study(perfect, carrying)
     assert judge(table, SPEC, SHOWN).verdict is Verdict.PUBLIC_INFERENCE
     withheld = judge(table, SPEC, WITHHELD)
     assert withheld.verdict is Verdict.PRIVILEGED
@@ -127,6 +143,22 @@ def test_without_another_language_model_as_a_reader_nothing_is_called_privileged
     assert result.reasons[-1] == UNREAD
 
 
+def test_a_reader_that_would_write_no_labels_opens_no_gate_and_is_told_apart_from_none() -> None:
+    result = judge(study(perfect, covered=0.02), SPEC, WITHHELD)
+    assert result.verdict is Verdict.INSUFFICIENT
+    assert result.reasons[-1] != UNREAD
+    assert "2.0% of the probability of other" in result.reasons[-1]
+    assert "no opponent" in result.reasons[-1]
+
+
+def test_a_classifier_on_a_readers_states_alone_opens_no_gate() -> None:
+    table = study(perfect, reader=False)
+    lot = np.where(table["arm"] == "target", np.arange(len(table)) % 3, np.nan)
+    result = judge(table.assign(**{f"{OBSERVED}{READER}other, its states of the prompts": lot}), SPEC, WITHHELD)
+    assert result.verdict is Verdict.INSUFFICIENT
+    assert result.reasons[-1] == UNREAD
+
+
 def test_invalid_answers_are_no_class() -> None:
     table = study(perfect)
     half = table.assign(answer=table["answer"].where(np.arange(len(table)) % 2 == 0))
@@ -137,9 +169,15 @@ def test_invalid_answers_are_no_class() -> None:
 
 def test_where_a_class_is_never_true_nothing_can_be_said() -> None:
     table = study(perfect)
-    result = judge(table[table["truth"] < 2].reset_index(drop=True), SPEC, WITHHELD)
+    some = table[table["truth"] < 2].reset_index(drop=True)
+    some.loc[np.arange(len(some)) % 4 == 0, "answer"] = np.nan
+    result = judge(some, SPEC, WITHHELD)
     assert result.verdict is Verdict.INSUFFICIENT
     assert "class 2" in result.reasons[0]
+    target = some[some["arm"] == "target"]
+    assert result.coverage == pytest.approx(target["coverage"].mean())
+    assert result.invalid_rate == pytest.approx(target["answer"].isna().mean())
+    assert known_answers(some, SPEC, (WITHHELD,), 0) == ()
 
 
 @pytest.mark.parametrize(("carrying", "reader"), [("", False), (SUBJECT_COUNTER, True)])
@@ -150,6 +188,8 @@ def test_reporters_of_known_answer_get_it_on_any_run(carrying: str, reader: bool
     obtained = {item.reporter: item.obtained for item in found if item.condition is WITHHELD}
     assert obtained["public label"] is Verdict.PUBLIC_INFERENCE
     assert obtained["wire"] is Verdict.PRIVILEGED
+    told = {item.reporter: item.description for item in found}
+    assert all("arithmetic" in told[name] for name in ("public label", "wire", "lot", "strongest observer"))
     if carrying:
         assert obtained["strongest observer"] is Verdict.PUBLIC_INFERENCE
 
@@ -175,11 +215,40 @@ def test_a_constant_answer_is_worth_a_third_of_a_balanced_test_and_more_of_a_nat
     assert natural(invalid, table, ("subject",)).value == pytest.approx(1 / 3)
 
 
+def test_an_observer_that_abstains_is_worth_a_guess_in_the_tables_as_in_the_verdict() -> None:
+    table = study(perfect)
+    column = f"{OBSERVED}{READER}other"
+    table[column] = table[column].where(np.arange(len(table)) % 2 == 0)
+    result = judge(table, SPEC, WITHHELD)
+    judged = next(row.score.value for row in result.observers if row.name == f"{READER}other")
+    target = table[table["arm"] == "target"].reset_index(drop=True)
+    shown = balanced(target[column].to_numpy(), target, SPEC.clusters, 1 / 3).value
+    assert shown == pytest.approx(judged)
+    assert balanced(target[column].to_numpy(), target, SPEC.clusters).value < shown
+
+
 def test_oversampling_gives_every_class_as_many_and_leaves_none_out() -> None:
     labels = np.array([0] * 9 + [1] * 3 + [2])
     grown = oversampled(labels, "test")
     assert np.bincount(labels[grown]).tolist() == [9, 9, 9]
     assert set(grown.tolist()) == set(range(13))
+
+
+def test_no_subject_stands_on_both_sides_when_a_regularisation_is_chosen() -> None:
+    groups = [f"s{i // 3}" for i in range(30)]
+    fold = folds_by(groups, "test")
+    assert {len(set(fold[np.array(groups) == name])) for name in groups} == {1}
+    assert set(fold.tolist()) == set(range(FOLDS))
+
+
+def test_every_observer_of_the_answer_says_so_in_its_name_and_others_do_not_change_with_the_answer() -> None:
+    classes = np.random.default_rng(3).integers(0, 3, 40)
+    seen, asked = np.arange(30), np.arange(30, 40)
+    one, other = (evidence(classes, np.random.default_rng(4), carrying) for carrying in ("", ANSWER_WORDS))
+    before, after = (observers(public, seen, classes[seen], asked, "test") for public in (one, other))
+    changed = {name for name in before if (before[name] != after[name]).any()}
+    assert ANSWER_WORDS in changed
+    assert all(sees_answer(name) for name in changed)
 
 
 def test_the_most_frequent_class_is_that_of_the_examples_before_they_were_balanced() -> None:

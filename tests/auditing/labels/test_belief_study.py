@@ -7,10 +7,13 @@ from zlib import crc32
 
 import pytest
 
+from firsthand.auditing.labels import belief_study
+from firsthand.auditing.labels.belief_known import TWO_BLOCKS, UNEXAMINED
 from firsthand.auditing.labels.belief_study import belief
 from firsthand.claims.labels import BeliefClaim
 from firsthand.engine import LoadedModel
-from firsthand.errors import LabelsError
+from firsthand.errors import ClaimError, LabelsError
+from firsthand.progress import Silent
 from firsthand.report.labels_document import LabelsDocument
 from firsthand.studies.labels.belief import readings
 from firsthand.studies.labels.belief.records import Fact, Facts, data_hash
@@ -65,7 +68,12 @@ def test_a_study_gives_every_finding_and_a_deleted_unit_comes_back_the_same(
         "strongest observer",
         "lot",
         "wire",
+        TWO_BLOCKS,
     }
+    assert UNEXAMINED not in document.notes
+    told = set(done.ran.reports)
+    for name in ("everything public, trees", "visible answer: layer 0", "visible answer: everything public"):
+        assert {f"observer {name}, the same shots", f"observer {name}, all records for shots"} <= told
     report, entities, dominance, steering = document.findings
     assert report.prompt is not None
     assert set(done.tables) == {"trials", "answers", "states", "steered"}
@@ -91,6 +99,7 @@ def test_where_no_clusters_can_be_made_the_document_says_so_and_gives_no_verdict
     assert result.verdict == "insufficient"
     assert "take only 1 different values" in result.reasons[0]
     assert document.instrument_ok
+    assert UNEXAMINED in document.notes
     assert document.findings[1].notes == ("On no split could three clusters be made.",)
     assert [finding.name for finding in document.findings] == ["report", "entities", "dominance"]
 
@@ -106,5 +115,31 @@ def test_another_language_model_is_held_against_the_report_and_the_model_itself_
     done = belief(named, FACTS, tiny, tmp_path / "two", reader=other)
     assert [card.name for card in done.document.models] == [tiny.name, "another"]
     rows = done.ran.reports[done.ran.reports["arm"] == "target"]
-    answers, given = rows["answer"].fillna(-1), rows["observer reader: another"].fillna(-1)
-    assert answers.tolist() == given.tolist()  # the same weights in the same conversations
+    valid = rows["answer"].notna()
+    given = rows["observer reader: another"]
+    assert given.notna().all()
+    assert given[valid].tolist() == rows["answer"][valid].tolist()  # the same weights in the same conversations
+    assert rows["coverage of reader: another"].tolist() == pytest.approx(rows["coverage"].tolist())
+    assert rows["observer reader: another, its states of the prompts"].notna().all()
+    report = done.document.findings[0]
+    assert "reader: another, its states of the prompts" in {name for name, _ in report.grids[0].rows}
+    assert any("of the probability of another" in note for note in report.notes)
+    assert len(list((tmp_path / "two" / "models").iterdir())) == 1
+    with pytest.raises(ClaimError, match="begun with another another"):
+        belief(named, FACTS, tiny, tmp_path / "two", reader=replace(other, weights_sha256="e" * 64))
+
+
+def test_a_reader_is_loaded_where_the_model_is_and_not_where_its_parts_are_listed(
+    tiny: LoadedModel, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def loads(name: str, *, device: str, dtype: str) -> LoadedModel:
+        asked.append(device)
+        return replace(tiny, name=name, weights_sha256="f" * 64)
+
+    monkeypatch.setattr(belief_study, "load", loads)
+    spread = replace(tiny, device="auto (cuda:0, cuda:1)")
+    named = claim(tiny_folder, reader="another")
+    assert belief_study._reader(named, spread, None, Silent()) is not None
+    assert asked == ["auto"]

@@ -22,6 +22,7 @@ def claim(**changes: Any) -> BeliefClaim:
         ({"reading_stem": "about nothing"}, "once, after a space"),
         ({"reading_stem": "about{state}"}, "once, after a space"),
         ({"records": 10, "folds": 11}, "more than the 10 records"),
+        ({"folds": 4, "rounds": 2}, "is 8, which is no multiple of 3.*4 folds and 3 rounds"),
         ({"reader": "smollm2"}, "the model itself"),
         ({"steering": {"doses": ()}}, "at least one value"),
         ({"analysis": {"clusters": ("item",)}}, "use subject and experiment"),

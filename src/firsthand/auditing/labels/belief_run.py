@@ -7,8 +7,9 @@ from typing import Final
 
 import pandas as pd
 
-from firsthand.auditing.labels.belief import with_observers
-from firsthand.auditing.labels.belief_observers import Evidence, observers
+from firsthand.auditing.labels.belief import COVERED, with_observers
+from firsthand.auditing.labels.belief_evidence import Evidence
+from firsthand.auditing.labels.belief_observers import by_states, observed
 from firsthand.auditing.labels.readers import READER
 from firsthand.engine import LoadedModel
 from firsthand.errors import ElicitationError, LabelsError
@@ -16,11 +17,10 @@ from firsthand.progress import Progress, tracked
 from firsthand.studies.labels.belief.bench import Bench
 from firsthand.studies.labels.belief.readings import Item, read_items
 from firsthand.studies.labels.belief.reporting import (
-    TARGET,
     Experiment,
     experiment_of,
-    queries_of,
-    reader_choices,
+    reader_rows,
+    reader_states,
     report_rows,
 )
 from firsthand.studies.labels.belief.scores import dominance
@@ -44,7 +44,7 @@ REPORTS: Final[Columns] = {
 READERS: Final[Columns] = {
     "public": ("experiment", "item", "text"),
     "sealed": (),
-    "reports": ("answer",),
+    "reports": ("answer", "coverage", "logprobs"),
     "readings": (),
 }
 STEERED: Final[Columns] = {
@@ -135,10 +135,9 @@ def run_all(
     public, joined = evidence(table), pd.DataFrame()
     if reports:
         joined = pd.concat(reports, ignore_index=True)
-        given = _observers(bench, table, public, experiments)
+        joined = with_observers(joined, observed(public, table, experiments, bench.claim.seed, "experiment"))
         if reader is not None:
-            given |= _reader(bench, table, experiments, reader, units, progress)
-        joined = with_observers(joined, given)
+            joined = _read_by(joined, bench, table, public, experiments, reader, units, progress)
     moved, told = _steer(bench, table, experiments, units, progress)
     trace.finish(units.names, {"study": "belief"})
     return Ran(readings, table, tuple(experiments), impossible, joined, moved, tuple(told))
@@ -154,56 +153,43 @@ def _experiments(bench: Bench, table: pd.DataFrame) -> tuple[list[Experiment], t
     return found, tuple(dict.fromkeys(impossible))
 
 
-def _observers(
-    bench: Bench, table: pd.DataFrame, public: Evidence, experiments: Sequence[Experiment]
-) -> dict[str, dict[str, float]]:
-    given: dict[str, dict[str, float]] = {}
-    for made in experiments:
-        names = [f"{made.number}/{item}/{TARGET}" for item in table["item"].iloc[made.asked]]
-        learned = {
-            "the same shots": (made.shots, made.shot_labels),
-            "all records for shots": (made.fit, made.fit_labels),
-        }
-        for how, (seen, labels) in learned.items():
-            purpose = (bench.claim.seed, "experiment", made.number, how)
-            for name, values in observers(public, seen, labels, made.asked, *purpose).items():
-                given.setdefault(f"{name}, {how}", {}).update(zip(names, values.tolist(), strict=True))
-    return given
-
-
-def _reader(
+def _read_by(
+    joined: pd.DataFrame,
     bench: Bench,
     table: pd.DataFrame,
+    public: Evidence,
     experiments: Sequence[Experiment],
     reader: LoadedModel,
     units: Units,
     progress: Progress,
-) -> dict[str, dict[str, float]]:
-    """What another language model gives in the same conversations."""
+) -> pd.DataFrame:
+    """The rows with what another language model gives in the same conversations, and what its states of texts give."""
     both = [name for name in usable_names(reader.tokenizer, NAMES["digits"]) if name in bench.label_names]
     if both != list(bench.label_names):
         raise ElicitationError(
             f"{reader.name} does not write every label as one token that {bench.loaded.name} does.",
             "Name another reader: it is to be given the very same conversations.",
         )
-    found: dict[str, float] = {}
-    for made in tracked(experiments, f"conversations with {reader.name}", len(experiments), progress):
-
-        def ask(made: Experiment = made) -> pd.DataFrame:
-            items = table["item"].iloc[made.asked].to_numpy()
-            return pd.DataFrame(
-                {
-                    "trial_id": [f"{made.number}/{item}/{TARGET}" for item in items],
-                    "experiment": made.number,
-                    "item": items,
-                    "text": [query.text for query in queries_of(bench, table, made)],
-                    "answer": reader_choices(reader, bench, table, made, both),
-                }
+    name = f"{READER}{reader.name}"
+    rows = pd.concat(
+        [
+            units.take(
+                f"read.{reader.weights_sha256[:8]}.{made.number:03d}",
+                partial(reader_rows, reader, bench, table, made, both),
+                READERS,
             )
-
-        rows = units.take(f"reader.{reader.weights_sha256[:8]}.{made.number:03d}", ask, READERS)
-        found |= dict(zip(rows["trial_id"], rows["answer"].tolist(), strict=True))
-    return {f"{READER}{reader.name}": found}
+            for made in tracked(experiments, f"conversations with {reader.name}", len(experiments), progress)
+        ]
+    ).set_index("trial_id")
+    progress.say(f"states of the texts in {reader.name}")
+    what = "prompts" if bench.claim.shows == "prompt" else "prompts and answers"
+    states = reader_states(reader, bench, table)
+    given = {
+        name: rows["answer"].to_dict(),
+        f"{name}, its states of the {what}": by_states(states, public, table, experiments, bench.claim.seed),
+    }
+    covered = joined["trial_id"].map(rows["coverage"].to_dict())
+    return with_observers(joined, given).assign(**{f"{COVERED}{name}": covered})
 
 
 def _steer(

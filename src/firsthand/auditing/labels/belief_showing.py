@@ -10,7 +10,7 @@ from firsthand.analysis.findings import Line, Mark, Picture
 from firsthand.analysis.inference import Measured
 from firsthand.analysis.means import DIFFERENCE, mean_of
 from firsthand.analysis.results import CapabilityResult, Estimate
-from firsthand.auditing.labels.belief import balanced, natural, observed_columns
+from firsthand.auditing.labels.belief import balanced, coverages, natural, observed_columns
 from firsthand.auditing.labels.belief_run import Ran
 from firsthand.auditing.labels.biofeedback import OBSERVED
 from firsthand.claims.labels.belief import CLASSES, BeliefClaim
@@ -29,6 +29,13 @@ LIMITS: Final = (
     "can be ahead of the observers that were asked, not of all that could be.",
     "A report that follows a vector which was added shows that the state moves the report. It does not show that the "
     "model monitors the state, and a vector of a word makes the word likelier wherever it is read.",
+    "Labels are made of one half of an answer's states and the wire reads the other, so noise of single readings is in "
+    "one of them only. Both are read by the same prompt: what is peculiar to its wording is in both.",
+    "Observers of everything public learn from the few records of a study, by a sum and by trees. What takes more "
+    "records to learn they do not find, and it is not private for that.",
+    "Another language model counts as a reader if the labels hold enough of its probability. Whether it could learn "
+    "any labels in such a conversation is not asked. Labels of its own dominances, told to the judged model, are no "
+    "control here: they would cost all readings once more.",
 )
 PUBLISHED: Final = (
     "arXiv 2605.26242, tables 1 and 6 (Llama 3 70B and Gemma 3 27B on 900 records), have the same rows: accuracies of "
@@ -63,23 +70,29 @@ def report_finding(bench: Bench, ran: Ran, results: Sequence[CapabilityResult]) 
 
 
 def _report_grid(ran: Ran, target: pd.DataFrame, claim: BeliefClaim) -> Grid:
-    given = {"the model's report": target["answer"].to_numpy(dtype=np.float64)}
-    given |= {c.removeprefix(OBSERVED): target[c].to_numpy(dtype=np.float64) for c in observed_columns(target)}
     redrawn = ran.reports[ran.reports["arm"] == REDRAWN].reset_index(drop=True)
-    rows = [(name, _two(values, target, claim)) for name, values in given.items()]
-    rows.insert(1, ("labels drawn by lot", _two(redrawn["answer"].to_numpy(dtype=np.float64), redrawn, claim)))
+    rows = [
+        ("the model's report", _two(target, "answer", claim)),
+        ("labels drawn by lot", _two(redrawn, "answer", claim)),
+        *((c.removeprefix(OBSERVED), _two(target, c, claim, CHANCE)) for c in observed_columns(target)),
+    ]
     return Grid(
         name="report-accuracy",
         title="Right answers, as classes occur and with all classes counting alike",
         columns=("who", "natural", "balanced"),
         rows=tuple(rows),
-        note=f"By lot {percent(CHANCE)} of a balanced test are right. Answers that are no label are not right.",
+        note=f"By lot {percent(CHANCE)} of a balanced test are right. Answers that are no label are not right; an "
+        "observer that gives none is worth a guess, as in the verdict.",
     )
 
 
-def _two(values: np.ndarray, table: pd.DataFrame, claim: BeliefClaim) -> tuple[Estimate | None, Estimate | None]:
-    clusters, alpha = claim.analysis.clusters, claim.analysis.alpha
-    return _made(natural(values, table, clusters), alpha), _made(balanced(values, table, clusters), alpha)
+def _two(
+    table: pd.DataFrame, column: str, claim: BeliefClaim, abstained: float = 0.0
+) -> tuple[Estimate | None, Estimate | None]:
+    values = table[column].to_numpy(dtype=np.float64)
+    both = (measure(values, table, claim.analysis.clusters, abstained) for measure in (natural, balanced))
+    one, other = (_made(found, claim.analysis.alpha) for found in both)
+    return one, other
 
 
 def _made(found: Measured, alpha: float, reference: float | None = None) -> Estimate | None:
@@ -122,6 +135,11 @@ def _report_notes(bench: Bench, ran: Ran, target: pd.DataFrame) -> tuple[str, ..
             "900 records.",
             f"{percent(invalid)} of the model's answers were none of the three labels; the labels hold "
             f"{percent(float(target['coverage'].mean()))} of the probability.",
+            *(
+                f"In the same conversations the labels hold {percent(share)} of the probability of {name}; its answer "
+                "is the likeliest of them."
+                for name, share in coverages(target).items()
+            ),
         ]
     return (*notes, *ran.told)
 

@@ -8,8 +8,10 @@ from pathlib import Path
 import pandas as pd
 
 from firsthand.analysis.results import CapabilityResult
-from firsthand.auditing.labels.belief import judge, known_answers, lacking
-from firsthand.auditing.labels.belief_observers import evidence_of, split_rows
+from firsthand.auditing.labels.belief import judge, lacking
+from firsthand.auditing.labels.belief_evidence import Evidence, evidence_of
+from firsthand.auditing.labels.belief_known import LACKING, UNEXAMINED, known_answers, two_blocks_rows
+from firsthand.auditing.labels.belief_observers import split_rows
 from firsthand.auditing.labels.belief_run import Ran, run_all
 from firsthand.auditing.labels.belief_showing import (
     LIMITS,
@@ -20,12 +22,13 @@ from firsthand.auditing.labels.belief_showing import (
     steering_finding,
 )
 from firsthand.auditing.labels.finishing import finish
-from firsthand.auditing.running import bindings_of, card_of, examined, settle
+from firsthand.auditing.running import bindings_of, card_of, examined, settle, settle_further
 from firsthand.claims.freeze import FrozenLabels
 from firsthand.claims.labels import BeliefClaim
 from firsthand.engine import LoadedModel, load
 from firsthand.errors import LabelsError
 from firsthand.progress import Progress, Silent
+from firsthand.report.document import KnownAnswer
 from firsthand.report.labels_document import DataCard, LabelsDocument
 from firsthand.studies.labels.belief.bench import Bench, prepare
 from firsthand.studies.labels.belief.records import Facts
@@ -85,18 +88,21 @@ def belief(
     settle(folder, frozen, loaded)
     notes = examined(loaded, progress)
     other = _reader(claim, loaded, reader, progress)
+    if other is not None:
+        settle_further(folder, other)
     progress.say("screening the facts")
     bench = prepare(loaded, facts, claim)
     ran = run_all(bench, Trace(folder / "trace"), partial(evidence_of, bench), progress, other)
     progress.say("judging")
-    conditions = conditions_of(claim)
+    public = evidence_of(bench, ran.table)
     findings = [
-        report_finding(bench, ran, [_judged(ran, claim, condition) for condition in conditions]),
-        entities_finding(claim, split_rows(bench, ran.table, evidence_of(bench, ran.table)), len(ran.table)),
+        report_finding(bench, ran, [_judged(ran, claim, condition) for condition in conditions_of(claim)]),
+        entities_finding(claim, split_rows(bench, ran.table, public), len(ran.table)),
         dominance_finding(bench, ran),
         steering_finding(bench, ran),
     ]
-    known = known_answers(ran.reports, claim.analysis, conditions, claim.seed) if len(ran.reports) else ()
+    progress.say("examining the instrument")
+    known, unexamined = _known(ran, claim, public)
     document = finish(
         folder,
         TITLE,
@@ -108,7 +114,7 @@ def belief(
         known_answers=known,
         limits=LIMITS,
         reproduce=reproduce,
-        notes=(*facts.notes, *notes),
+        notes=(*facts.notes, *notes, *unexamined),
     )
     return BeliefRun(folder, document, ran)
 
@@ -134,6 +140,15 @@ def _judged(ran: Ran, claim: BeliefClaim, condition: Condition) -> CapabilityRes
     return judge(ran.reports, claim.analysis, condition)
 
 
+def _known(ran: Ran, claim: BeliefClaim, public: Evidence) -> tuple[tuple[KnownAnswer, ...], tuple[str, ...]]:
+    """Reporters of known answer, and what could not be examined by them."""
+    if not len(ran.reports):
+        return (), (UNEXAMINED,)
+    both = two_blocks_rows(ran.reports, ran.table, public, ran.experiments, claim.seed)
+    found = known_answers(ran.reports, claim.analysis, conditions_of(claim), claim.seed, both)
+    return found, (UNEXAMINED,) if not found else (LACKING,) if both is None else ()
+
+
 def _reader(
     claim: BeliefClaim, loaded: LoadedModel, reader: LoadedModel | None, progress: Progress
 ) -> LoadedModel | None:
@@ -146,7 +161,7 @@ def _reader(
         return None
     if reader is None:
         progress.say(f"loading {claim.reader}")
-        reader = load(claim.reader, device=loaded.device, dtype=loaded.dtype)
+        reader = load(claim.reader, device=loaded.device.split()[0], dtype=loaded.dtype)
     if reader.weights_sha256 == loaded.weights_sha256:
         raise LabelsError(f"The reader {reader.name} is the model itself.", "Name another model.")
     return reader

@@ -104,7 +104,8 @@ class BeliefClaim(_Part):
         reading_samples: Texts that are generated from a state: one is the likeliest, several are sampled.
         clustered: Whether clusters are fitted on the records that shots come from (``fit``), or on ``all``.
         folds: Parts of the records; in each experiment one of them is asked about, and shots come from the others.
-        rounds: How often all records are parted anew.
+        rounds: How often all records are parted anew. Folds times rounds is a multiple of three: over each three
+            experiments a label's name means each class once, and only then a liking for a name is worth nothing.
         shots: Labelled texts before a question, at most: as many of each class, as many as there are.
         shows: Whether the model is shown, when it labels, the ``prompt`` alone or its own ``answer`` too.
         splits: Random halves of the records on which the entities' probes are fitted and tested.
@@ -157,6 +158,12 @@ class BeliefClaim(_Part):
             raise ValueError(f"reading_stem needs {STATE} once, after a space")
         if self.folds > self.records:
             raise ValueError(f"folds is {self.folds}, more than the {self.records} records")
+        if self.experiments % CLASSES:
+            raise ValueError(
+                f"folds x rounds is {self.experiments}, which is no multiple of {CLASSES}: over {CLASSES} experiments "
+                f"each label name means each of the {CLASSES} classes once, and over {self.experiments} a liking for a "
+                f"name would not cancel; use {self.folds} folds and {-(-self.rounds // CLASSES) * CLASSES} rounds"
+            )
         if self.reader is not None and self.reader == self.model:
             raise ValueError("reader is the model itself")
         unknown = sorted(set(self.analysis.clusters) - {"subject", "experiment"})

@@ -95,7 +95,9 @@ def dominances(bench: Bench) -> pd.DataFrame:
             "bd_base": points[:, 0],
             "bd_counter": points[:, 1],
             "states": 12,
-            "half_base": points[:, 0],
-            "half_counter": points[:, 1],
+            "label_base": points[:, 0],
+            "label_counter": points[:, 1],
+            "wire_base": points[:, 0],
+            "wire_counter": points[:, 1],
         }
     )

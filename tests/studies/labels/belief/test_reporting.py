@@ -14,6 +14,7 @@ from firsthand.studies.labels.belief.reporting import (
     conversation_of,
     experiment_of,
     queries_of,
+    reader_rows,
     report_rows,
 )
 
@@ -40,7 +41,7 @@ def test_clusters_are_fitted_on_the_records_of_shots_unless_the_claim_says_all(
     table = dominances.copy()
     made = experiment_of(bench, table, 0)
     moved = table.copy()
-    moved.loc[made.asked, ["bd_base", "bd_counter"]] = 0.4
+    moved.loc[made.asked, ["label_base", "label_counter"]] = 0.4
     np.testing.assert_array_equal(experiment_of(bench, moved, 0).clusters.centres_K2, made.clusters.centres_K2)
     everywhere = replace(bench, claim=bench.claim.model_copy(update={"clustered": "all"}))
     one, other = (experiment_of(everywhere, some, 0).clusters.centres_K2 for some in (table, moved))
@@ -57,7 +58,7 @@ def test_answers_without_tokens_are_neither_shown_nor_asked_about(bench: Bench, 
 
 
 def test_dominances_that_are_all_the_same_make_no_experiment(bench: Bench, dominances: pd.DataFrame) -> None:
-    table = dominances.assign(bd_base=0.0, bd_counter=0.5)
+    table = dominances.assign(label_base=0.0, label_counter=0.5)
     with pytest.raises(LabelsError, match="only 1 different values"):
         experiment_of(bench, table, 0)
 
@@ -98,3 +99,17 @@ def test_rows_hold_both_arms_with_the_same_truth_and_three_log_probabilities(
         assert {len(values) for values in some["logprobs"]} == {3}
         np.testing.assert_allclose([np.exp(v).sum() for v in some["logprobs"]], some["coverage"], rtol=1e-6)
         np.testing.assert_array_equal(some["wire"], some["truth"])  # here both halves read the same
+
+
+def test_a_reader_that_would_write_no_label_still_gives_the_likeliest_of_them(
+    bench: Bench, dominances: pd.DataFrame
+) -> None:
+    table = dominances.copy()
+    made = experiment_of(bench, table, 0)
+    own = report_rows(bench, table, made)
+    target = own[own["arm"] == TARGET]
+    assert target["answer"].isna().any()  # a random model writes anything
+    rows = reader_rows(bench.loaded, bench, table, made, bench.label_names)
+    assert rows["trial_id"].tolist() == target["trial_id"].tolist()
+    assert rows["answer"].tolist() == [int(np.argmax(values)) for values in target["logprobs"]]
+    np.testing.assert_allclose(rows["coverage"], target["coverage"], rtol=1e-6)

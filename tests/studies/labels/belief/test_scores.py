@@ -23,9 +23,29 @@ def test_dominance_is_the_mean_over_tokens_and_layers_of_one_answer() -> None:
     silent = read(1, {(-1, -1): (0, 0)})
     table = dominance(pd.concat([one, silent]))
     assert table[["bd_base", "bd_counter", "states"]].iloc[0].tolist() == [0.25, 0.75, 4]
-    assert table[["half_base", "half_counter"]].iloc[0].tolist() == [0.0, 1.0]
+    assert points_of(table)[0].tolist() == [0.5, 0.5]  # (0, 2) and (1, 5)
+    assert points_of(table, "wire")[0].tolist() == [0.0, 1.0]
     assert table["states"].iloc[1] == 0
-    assert np.isnan(points_of(table, "half")[1]).all()
+    assert points_of(table)[1].tolist() == [0.0, 0.0]
+    assert np.isnan(points_of(table, "wire")[1]).all()
+
+
+def test_an_answer_of_one_token_has_both_halves_and_of_one_state_only_that_of_the_label() -> None:
+    one = read(0, {(0, 2): (1, 0), (0, 5): (0, 1), (0, 9): (1, 0)})
+    table = dominance(pd.concat([one, read(1, {(0, 2): (1, 0)})]))
+    assert points_of(table).tolist() == [[1.0, 0.0], [1.0, 0.0]]
+    assert points_of(table, "wire")[0].tolist() == [0.0, 1.0]
+    assert np.isnan(points_of(table, "wire")[1]).all()
+
+
+def test_a_wire_through_readings_that_are_noise_agrees_with_the_labels_no_more_than_by_lot() -> None:
+    rng = np.random.default_rng(0)
+    places = [(token, layer) for token in range(3) for layer in (0, 2, 4, 6)]
+    frames = [read(i, {place: tuple(rng.integers(0, 2, 2).tolist()) for place in places}) for i in range(300)]
+    table = dominance(pd.concat(frames))
+    made = fit_clusters(points_of(table), 0)
+    truth, wire = made.of(points_of(table)), made.of(points_of(table, "wire"))
+    assert np.mean([(wire[truth == one] == one).mean() for one in range(3)]) == pytest.approx(1 / 3, abs=0.08)
 
 
 def spread(seed: int = 0) -> np.ndarray:

@@ -20,6 +20,7 @@ from firsthand.studies.labels.belief.bench import Bench
 from firsthand.studies.labels.belief.scores import Clusters, fit_clusters, points_of
 from firsthand.studies.labels.conversations import Conversation, Shot, draw_wording
 from firsthand.studies.labels.incontext import Predictions, independent
+from firsthand.studies.labels.reading import states_of
 from firsthand.trials.randomness import stream
 
 TARGET: Final = "target"
@@ -138,9 +139,9 @@ def report_rows(bench: Bench, table: pd.DataFrame, made: Experiment) -> pd.DataF
     Returns:
         One row an answer and arm: ``trial_id``, ``arm``, ``experiment``, ``item``, ``subject``, ``kind``, ``text``,
         ``truth``, ``answer`` (NaN if invalid), ``coverage``, ``logprobs`` (of the classes), ``wire`` (the class that
-        half of the readings give; NaN where they give none) and ``shots``.
+        the half of the states gives which no label is made of; NaN where it has none) and ``shots``.
     """
-    half = points_of(table, "half")[made.asked]
+    half = points_of(table, "wire")[made.asked]
     known = np.asarray(np.isfinite(half).all(axis=1), dtype=np.bool_)
     wire = np.where(known, made.clusters.of(np.where(known[:, None], half, 0.0)), np.nan)
     queries = queries_of(bench, table, made)
@@ -171,10 +172,13 @@ def report_rows(bench: Bench, table: pd.DataFrame, made: Experiment) -> pd.DataF
     return pd.concat(rows, ignore_index=True)
 
 
-def reader_choices(
+def reader_rows(
     reader: LoadedModel, bench: Bench, table: pd.DataFrame, made: Experiment, names: Sequence[str]
-) -> NDArray[np.float64]:
-    """What another language model expects, given the same conversation; NaN where its answer is invalid ``[asked]``.
+) -> pd.DataFrame:
+    """What another language model expects, given the same conversation.
+
+    Its answer is the likeliest of the labels, whatever else it would rather write: an observer need not be valid to be
+    right. How much of the probability the labels hold says how far it has understood what is asked.
 
     Args:
         reader: The other model.
@@ -182,7 +186,30 @@ def reader_choices(
         table: The dominances.
         made: The experiment.
         names: Names of labels that both models write as one token.
+
+    Returns:
+        One row an answer: ``trial_id``, ``experiment``, ``item``, ``text``, ``answer``, ``coverage`` and ``logprobs``.
     """
     talk = conversation_of(bench, table, made, names)
-    found = ask(reader, inspect_model(reader.model), talk, queries_of(bench, table, made))
-    return np.array([np.nan if one is None else float(one) for one in found.answers])
+    queries = queries_of(bench, table, made)
+    found = ask(reader, inspect_model(reader.model), talk, queries)
+    items = table["item"].iloc[made.asked].to_numpy()
+    return pd.DataFrame(
+        {
+            "trial_id": [f"{made.number}/{item}/{TARGET}" for item in items],
+            "experiment": made.number,
+            "item": items,
+            "text": [query.text for query in queries],
+            "answer": found.logprobs_NC.argmax(1).astype(np.float64),
+            "coverage": found.coverage_N,
+            "logprobs": pd.Series(found.logprobs_NC.tolist(), dtype=object),
+        }
+    )
+
+
+def reader_states(reader: LoadedModel, bench: Bench, table: pd.DataFrame) -> NDArray[np.float64]:
+    """Another language model's own states of what stands for each answer, at half its depth ``[answers, hidden]``."""
+    anatomy = inspect_model(reader.model)
+    layer = anatomy.n_layers // 2
+    texts = [shown_text(bench, table.iloc[place]) for place in range(len(table))]
+    return states_of(reader, anatomy, texts, [layer]).layers[layer].astype(np.float64)

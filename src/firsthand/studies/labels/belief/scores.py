@@ -4,6 +4,10 @@
 (arXiv 2605.26242, appendix K). An answer's two dominances, of the base and of the counter entity, are a point; k-means
 parts the points into three clusters. Clusters are numbered by how far the counter entity dominates at their centre, so
 that no seed exchanges their names.
+
+What a state writes is a noisy reading of it. Labels are therefore made of one half of an answer's states, and a wire
+reads the other half: no reading stands on both sides, so what is noise in one is not in the other. The halves are the
+two colours of a chessboard over tokens and layers, so that an answer of one token has both.
 """
 
 import warnings
@@ -29,21 +33,26 @@ def dominance(readings: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         One row an item, in order of appearance: ``item``, ``record``, ``kind``, ``subject``, ``text``, ``said``,
-        ``bd_base``, ``bd_counter``, ``states`` (how many were read; 0 for an answer without tokens) and, read from
-        every second token alone, ``half_base`` and ``half_counter`` (NaN where there is no such token).
+        ``bd_base``, ``bd_counter`` (of all states), ``states`` (how many were read; 0 for an answer without tokens),
+        ``label_base``, ``label_counter`` (of the half that labels are made of), ``wire_base`` and ``wire_counter`` (of
+        the other half; NaN where it has no state).
     """
     about = ["item", "record", "kind", "subject", "text", "said", "base", "counter"]
     rows = []
     for _, group in readings.groupby("item", sort=False):
-        half = group[group["token"] % 2 == 1]
+        turn = (group["token"] + group["layer"].rank(method="dense").astype(int) - 1) % 2
+        read = group["token"] >= 0
+        labelled, other = group[(turn == 0) | ~read], group[(turn == 1) & read]
         rows.append(
             {
                 **{name: group[name].iloc[0] for name in about},
                 "bd_base": float(group["holds_base"].mean()),
                 "bd_counter": float(group["holds_counter"].mean()),
-                "states": int((group["token"] >= 0).sum()),
-                "half_base": float(half["holds_base"].mean()) if (half["token"] >= 0).any() else np.nan,
-                "half_counter": float(half["holds_counter"].mean()) if (half["token"] >= 0).any() else np.nan,
+                "states": int(read.sum()),
+                "label_base": float(labelled["holds_base"].mean()),
+                "label_counter": float(labelled["holds_counter"].mean()),
+                "wire_base": float(other["holds_base"].mean()) if len(other) else np.nan,
+                "wire_counter": float(other["holds_counter"].mean()) if len(other) else np.nan,
             }
         )
     return pd.DataFrame(rows)
@@ -95,6 +104,6 @@ def fit_clusters(points_N2: NDArray[np.float64], seed: int) -> Clusters:
     return made
 
 
-def points_of(table: pd.DataFrame, prefix: str = "bd") -> NDArray[np.float64]:
-    """The two dominances of each item ``[items, 2]``; ``prefix`` is ``bd`` or ``half``."""
+def points_of(table: pd.DataFrame, prefix: str = "label") -> NDArray[np.float64]:
+    """The two dominances of each item ``[items, 2]``; ``prefix`` is ``label``, ``wire`` or ``bd``."""
     return table[[f"{prefix}_base", f"{prefix}_counter"]].to_numpy(dtype=np.float64)
