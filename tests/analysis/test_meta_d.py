@@ -1,11 +1,13 @@
 """meta-d' agrees with published fits, gives d' back for an ideal observer, and none of it for a lot."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from firsthand.analysis.meta_d import counts_of, fit_meta_d, measured_meta_d, rated
+from firsthand.analysis.meta_d import _loss, counts_of, fit_meta_d, measured_meta_d, rated
 from firsthand.errors import AnalysisError
 
 PUBLISHED = np.array([[52, 32, 35, 37, 26, 12, 4, 2], [2, 5, 15, 22, 33, 38, 40, 45]], dtype=np.float64)
@@ -23,6 +25,11 @@ def ideal(d: float, criterion: float, noise: float, trials: int, seed: int) -> t
     seen = evidence + rng.normal(0.0, noise, trials)
     sure = (seen - criterion) * np.where(response == 1, 1, -1)
     return stimulus, response, sure
+
+
+def _between(low: float, high: float) -> float:
+    """Mass of the normal distribution, taken in the tail that it lies in."""
+    return float(stats.norm.sf(low) - stats.norm.sf(high) if low > 0 else stats.norm.cdf(high) - stats.norm.cdf(low))
 
 
 def test_the_published_example_is_reproduced_to_its_last_digit() -> None:
@@ -85,10 +92,28 @@ def test_an_interval_over_questions_holds_the_truth_and_a_choice_at_chance_has_n
         table = pd.DataFrame({"question": np.repeat(np.arange(80), 2)})
         tables.append(measured_meta_d(each, table, ["question"], 0.05))
     able, guessing = tables
+    assert able.meta_d is not None
     assert able.meta_d.low(0.05) < 1.5 < able.meta_d.high(0.05)
     assert able.meta_d.widest(0.05).units == 80
     assert able.ratio is not None
-    assert guessing.ratio is None
+    assert (guessing.meta_d, guessing.difference, guessing.ratio) == (None, None, None)
+    assert not guessing.d_prime.unknown
+
+
+def test_a_likelihood_far_out_is_exact_and_a_fit_at_its_bound_says_so() -> None:
+    far = np.array([[400.0, 1, 0, 0, 0, 0, 0, 3], [3, 0, 0, 0, 0, 0, 1, 400]])
+    steps = np.full(6, np.log(2.0))
+    found = _loss(np.r_[5.0, steps], far, 0.0)
+    edges = [-np.inf, -6, -4, -2, 0, 2, 4, 6, np.inf]
+    exact = 0.0
+    for row, mean in zip(far, (-2.5, 2.5), strict=True):
+        mass = np.array([_between(low - mean, high - mean) for low, high in pairwise(edges)])
+        for half in (slice(0, 4), slice(4, 8)):
+            exact -= float((row[half] * np.log(mass[half] / mass[half].sum())).sum())
+    assert found == pytest.approx(exact, rel=1e-9)
+    beyond = fit_meta_d(np.array([[50.0, 5, 0, 0, 12, 0, 0, 0], [0, 0, 0, 12, 0, 0, 5, 50]]), padding=False)
+    assert beyond.at_bound
+    assert not fit_meta_d(PUBLISHED).at_bound
 
 
 @pytest.mark.parametrize(

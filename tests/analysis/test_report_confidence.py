@@ -6,7 +6,7 @@ import pytest
 from analysis_plain import pairwise_area
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from firsthand.analysis.report_confidence import Foreseen, judge_report_confidence
+from firsthand.analysis.report_confidence import Control, Foreseen, judge_report_confidence
 from firsthand.analysis.results import CapabilityResult
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.errors import AnalysisError
@@ -43,6 +43,11 @@ class Reports:
                 "concept": np.repeat([f"c{i}" for i in range(UNITS)], EACH),
             }
         )
+
+
+def said(values: np.ndarray) -> Control:
+    """A control that is valid wherever it is finite."""
+    return Control(values, np.isfinite(values), np.where(np.isfinite(values), 1.0, np.nan))
 
 
 def judged(r: Reports, frame: pd.DataFrame, observer: np.ndarray | None = None) -> CapabilityResult:
@@ -279,7 +284,7 @@ def test_a_confidence_that_the_same_report_about_something_else_matches_is_not_a
     frame, observers = r.table(r.knowing(2.5)), {"guesser": Foreseen(r.coin())}
     about_other = {"lot": r.coin(), "as good": r.knowing(2.5)}
     verdicts = {
-        name: judge_report_confidence(frame, observers, SPEC, Condition.Y_WITHHELD, controls={name: given})
+        name: judge_report_confidence(frame, observers, SPEC, Condition.Y_WITHHELD, controls={name: said(given)})
         for name, given in about_other.items()
     }
     assert verdicts["lot"].verdict is Verdict.PRIVILEGED
@@ -288,16 +293,36 @@ def test_a_confidence_that_the_same_report_about_something_else_matches_is_not_a
     assert "something else" in verdicts["as good"].reasons[-1]
 
 
-def test_an_invalid_control_counts_as_its_mean_and_a_control_of_another_length_is_refused() -> None:
+def test_a_control_that_is_invalid_or_not_covered_is_no_control_and_one_of_another_length_is_refused() -> None:
     r = Reports()
     frame, observers = r.table(r.knowing(2.5)), {"guesser": Foreseen(r.coin())}
-    result = judge_report_confidence(
-        frame, observers, SPEC, Condition.Y_WITHHELD, controls={"silent": np.full(ROWS, np.nan)}
-    )
+    lot = r.coin()
+    controls = {
+        "silent": said(np.full(ROWS, np.nan)),
+        "hoarse": Control(lot, np.arange(ROWS) % 10 == 0, np.ones(ROWS)),
+        "elsewhere": Control(lot, np.ones(ROWS, dtype=bool), np.full(ROWS, 0.2)),
+    }
+    for name, control in controls.items():
+        result = judge_report_confidence(frame, observers, SPEC, Condition.Y_WITHHELD, controls={name: control})
+        assert result.verdict is Verdict.INSUFFICIENT, name
+    few = Control(lot, np.arange(ROWS) % 60 != 0, np.ones(ROWS))
+    result = judge_report_confidence(frame, observers, SPEC, Condition.Y_WITHHELD, controls={"few": few})
     assert result.verdict is Verdict.PRIVILEGED
-    assert result.arms[0].score.value == 0.5
     with pytest.raises(AnalysisError, match="every row"):
-        judge_report_confidence(frame, observers, SPEC, Condition.Y_WITHHELD, controls={"short": np.zeros(3)})
+        judge_report_confidence(frame, observers, SPEC, Condition.Y_WITHHELD, controls={"short": said(np.zeros(3))})
+
+
+def test_a_wrong_sign_that_the_same_report_about_something_else_has_too_is_not_inverted() -> None:
+    r = Reports()
+    frame, observers = r.table(r.knowing(-2.5)), {"guesser": Foreseen(r.coin())}
+    controls = {
+        Verdict.INVERTED: said(r.coin()),
+        Verdict.ANOMALY_ONLY: said(r.knowing(-2.5)),
+        Verdict.INSUFFICIENT: Control(r.coin(), np.ones(ROWS, dtype=bool), np.full(ROWS, 0.2)),
+    }
+    for verdict, control in controls.items():
+        found = judge_report_confidence(frame, observers, SPEC, Condition.Y_WITHHELD, controls={"other": control})
+        assert found.verdict is verdict, found.reasons
 
 
 def test_where_a_probe_reads_what_a_report_does_not_say_it_was_available() -> None:
@@ -306,10 +331,12 @@ def test_where_a_probe_reads_what_a_report_does_not_say_it_was_available() -> No
     frame = many.assign(trial_id=[str(i) for i in range(len(many))], confidence=r.rng.random(len(many)))
     observers = {"guesser": Foreseen(r.rng.random(len(many)))}
     read = np.where(many["right"] == 1, 1.0, -1.0)
-    result = judge_report_confidence(frame, observers, SPEC, Condition.Y_WITHHELD, readers={"probe": read})
-    assert result.verdict is Verdict.AVAILABLE_NOT_REPORTED, result.reasons
-    assert result.readers[0].accuracy.value == 1.0
+    verdicts = {"report": Verdict.AVAILABLE_NOT_REPORTED, "site": Verdict.NO_ACCESS}
+    for where, verdict in verdicts.items():
+        result = judge_report_confidence(frame, observers, SPEC, Condition.Y_WITHHELD, readers={"probe": (where, read)})
+        assert result.verdict is verdict, result.reasons
+        assert (result.readers[0].accuracy.value, result.readers[0].where) == (1.0, where)
     blind = judge_report_confidence(
-        frame, observers, SPEC, Condition.Y_WITHHELD, readers={"probe": np.full(len(many), np.nan)}
+        frame, observers, SPEC, Condition.Y_WITHHELD, readers={"probe": ("report", np.full(len(many), np.nan))}
     )
     assert blind.verdict is Verdict.INSUFFICIENT

@@ -150,6 +150,7 @@ class ConfidenceEvidence(Evidence):
         trials: All trials.
         controls: Advantage of the area over that of the same report about something else, which must not tell which
             answers are right as well.
+        doubtful: Why replies about something else do not stand for what would be said there, in words.
         about: What the confidence is about, as reasons call it.
         within: Within what pairs are formed, as reasons call it.
     """
@@ -160,5 +161,6 @@ class ConfidenceEvidence(Evidence):
     rarer: int
     trials: int
     controls: Joint[Measured] = field(default_factory=lambda: Joint({}))
+    doubtful: tuple[str, ...] = ()
     about: str = "identification answers"
     within: str = "trial kinds"

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import optimize, stats
-from scipy.special import ndtr
+from scipy.special import log_ndtr
 
 from firsthand.analysis.bootstrap import resampled_totals
 from firsthand.analysis.inference import FEW_CLUSTERS, FloatArray, Inference, Measured
@@ -27,8 +27,13 @@ from firsthand.errors import AnalysisError
 RATINGS: Final = 4
 DRAWS: Final = 200
 LEAST_D: Final = 0.3
-"""Where d' is not shown to be above this, its quotient with meta-d' says more of the noise below it than of either."""
-_FURTHEST: Final = 6.0
+"""Where d' is not shown to be above this, meta-d' and all that is made of it say more of noise than of confidence.
+
+The criterion is fitted in units of d' (its place relative to meta-d' is that of the choice's criterion relative to d'),
+and so hangs in the air where d' is near 0.
+"""
+FURTHEST: Final = 6.0
+"""The bound of a fit, either way."""
 _LEAST: Final = 1e-12
 
 
@@ -49,6 +54,11 @@ class MetaD:
     meta_d: float
     log_likelihood: float
     steps: tuple[float, ...] = ()
+
+    @property
+    def at_bound(self) -> bool:
+        """Whether the likelihood still rose where the fit had to stop, so that meta-d' is beyond it."""
+        return abs(self.meta_d) >= FURTHEST - 1e-6
 
     @property
     def ratio(self) -> float:
@@ -122,7 +132,7 @@ def fit_meta_d(counts: FloatArray, *, padding: bool = True, start: MetaD | None 
         guesses = [np.r_[start.meta_d, start.steps]]
     else:
         guesses = [np.r_[value, np.full(2 * ratings - 2, np.log(0.5))] for value in dict.fromkeys((d_prime, 0.0))]
-    bounds = [(-_FURTHEST, _FURTHEST), *[(-9.0, 2.0)] * (2 * ratings - 2)]
+    bounds = [(-FURTHEST, FURTHEST), *[(-9.0, 2.0)] * (2 * ratings - 2)]
     fits = [
         optimize.minimize(_loss, guess, args=(counts, relative), method="L-BFGS-B", bounds=bounds) for guess in guesses
     ]
@@ -135,21 +145,22 @@ def _loss(parameters: FloatArray, counts: FloatArray, relative: float) -> float:
     ratings = counts.shape[1] // 2
     meta_d, steps = parameters[0], np.exp(parameters[1:])
     centre = meta_d * relative
-    below = centre - np.cumsum(steps[: ratings - 1])[::-1]
-    above = centre + np.cumsum(steps[ratings - 1 :])
-    edges = np.r_[-np.inf, below, centre, above, np.inf]
+    left = centre - np.cumsum(steps[: ratings - 1])[::-1]
+    right = centre + np.cumsum(steps[ratings - 1 :])
+    edges = np.r_[-np.inf, left, centre, right, np.inf]
     means = np.array([[-meta_d / 2], [meta_d / 2]])
-    # The mass above is taken as the mass below the mirrored edges, which stays exact far out.
-    lower = np.diff(ndtr(edges[: ratings + 1] - means), axis=1)
-    upper = -np.diff(ndtr(means - edges[ratings:]), axis=1)
-    share = np.concatenate(
-        [
-            lower / np.maximum(lower.sum(1, keepdims=True), _LEAST),
-            upper / np.maximum(upper.sum(1, keepdims=True), _LEAST),
-        ],
-        axis=1,
-    )
-    return float(-(counts * np.log(np.maximum(share, _LEAST))).sum())
+    # Masses are kept as logarithms, the mass above as that below the mirrored edges: both stay exact far out.
+    below = log_ndtr(edges[: ratings + 1] - means)
+    above = log_ndtr(means - edges[ratings:])
+    lower = _log_less(below[:, 1:], below[:, :-1]) - below[:, -1:]
+    upper = _log_less(above[:, :-1], above[:, 1:]) - above[:, :1]
+    return float(-(counts * np.concatenate([lower, upper], axis=1)).sum())
+
+
+def _log_less(larger: FloatArray, smaller: FloatArray) -> FloatArray:
+    """Logarithm of the difference of two masses that are given by theirs."""
+    gap = np.minimum(smaller - larger, -np.finfo(np.float64).tiny)
+    return np.asarray(larger + np.log(-np.expm1(gap)), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,15 +169,19 @@ class MetaDMeasured:
 
     Attributes:
         d_prime: Sensitivity of the choice.
-        meta_d: Sensitivity of the confidence.
-        difference: ``meta-d' - d'``.
-        ratio: ``meta-d' / d'``; ``None`` where d' is not shown to be above :data:`LEAST_D`.
+        meta_d: Sensitivity of the confidence; ``None`` where d' is not shown to be above :data:`LEAST_D`.
+        difference: ``meta-d' - d'``, or ``None``.
+        ratio: ``meta-d' / d'``, or ``None``.
+        at_bound: Whether the fit lies at its bound, so that all three are at least as far from 0 as they say.
+        draws_at_bound: Share of the resamples whose fit does.
     """
 
     d_prime: Measured
-    meta_d: Measured
-    difference: Measured
+    meta_d: Measured | None
+    difference: Measured | None
     ratio: Measured | None
+    at_bound: bool = False
+    draws_at_bound: float = 0.0
 
 
 def measured_meta_d(
@@ -201,11 +216,15 @@ def measured_meta_d(
             pseudo = units * value - (units - 1) * left_out[what]
             pseudo = np.where(np.isfinite(pseudo), pseudo, value)
             se = float(np.sqrt(pseudo.var(ddof=1) / units)) if units > 1 else float("nan")
-            span = (-4 * _FURTHEST, 4 * _FURTHEST)
+            span = (-4 * FURTHEST, 4 * FURTHEST)
             parts[what].append(Inference(name, units, value, se, span, pseudo, None if draws is None else draws[what]))
     found = {what: Measured(tuple(each), len(table)) for what, each in parts.items()}
-    shown = not found["d_prime"].unknown and found["d_prime"].low(alpha) > LEAST_D
-    return MetaDMeasured(found["d_prime"], found["meta_d"], found["difference"], found["ratio"] if shown else None)
+    d_prime = found["d_prime"]
+    if d_prime.unknown or d_prime.low(alpha) <= LEAST_D:
+        return MetaDMeasured(d_prime, None, None, None)
+    drawn = [part.draws for part in parts["meta_d"] if part.draws is not None]
+    stuck = max((float(np.mean(np.abs(draws) >= FURTHEST - 1e-6)) for draws in drawn), default=0.0)
+    return MetaDMeasured(d_prime, found["meta_d"], found["difference"], found["ratio"], whole.at_bound, stuck)
 
 
 def _all(fit: MetaD) -> dict[str, float]:

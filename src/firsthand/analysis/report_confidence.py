@@ -13,7 +13,8 @@ nor wrong, and there is nothing in it to be sure of.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,9 @@ from firsthand.vocabulary import Capability, Condition
 
 COLUMNS = ("trial_id", "right", "confidence", "coverage", "stratum")
 
+Reading: TypeAlias = tuple[Literal["site", "report"], FloatArray]
+"""Where a probe reads, and what: above 0 for a right report, NaN where it could not read ``[trials]``."""
+
 
 @dataclass(frozen=True, eq=False)
 class Foreseen:
@@ -51,6 +55,21 @@ class Foreseen:
 
 
 @dataclass(frozen=True, eq=False)
+class Control:
+    """The same report about something else.
+
+    Attributes:
+        confidence: What it gives, whether valid or not; NaN where it was not asked ``[trials]``.
+        valid: Whether it is a valid reply ``[trials]``.
+        coverage: Probability mass on its replies; NaN where it was not asked ``[trials]``.
+    """
+
+    confidence: FloatArray
+    valid: NDArray[np.bool_]
+    coverage: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
 class _Data:
     """The checked table as arrays ``[trials]``, and the names of the strata."""
 
@@ -61,8 +80,9 @@ class _Data:
     names: tuple[str, ...]
     coverage: FloatArray
     clusters: Clusters
-    controls: Mapping[str, FloatArray]
-    readers: tuple[ReaderEvidence, ...] = ()
+    controls: Mapping[str, Control]
+    doubtful: tuple[str, ...]
+    readers: tuple[ReaderEvidence, ...] = field(default=())
 
 
 def judge_report_confidence(
@@ -72,8 +92,8 @@ def judge_report_confidence(
     condition: Condition,
     seed: int = 0,
     *,
-    controls: Mapping[str, FloatArray] | None = None,
-    readers: Mapping[str, FloatArray] | None = None,
+    controls: Mapping[str, Control] | None = None,
+    readers: Mapping[str, Reading] | None = None,
 ) -> CapabilityResult:
     """Judges a stated confidence.
 
@@ -85,10 +105,9 @@ def judge_report_confidence(
         condition: Whether observers may have seen Y.
         seed: Seed of the bootstrap.
         controls: What the same report gave about something else, such as another answer to the same question, aligned
-            to all rows; where it was invalid, NaN, which counts as its mean. A privileged confidence has to tell right
-            from wrong answers better than each.
-        readers: What probes at the place of the report read, above 0 for a right report, aligned to all rows; NaN
-            where they could not read.
+            to all rows. A privileged confidence has to tell right from wrong answers better than each, an inverted one
+            to be below each, and neither may hang on replies of a control that are invalid: they are scored both ways.
+        readers: What probes read, and where, aligned to all rows.
 
     Returns:
         The result with its verdict and reasons; without a reader no absence is concluded.
@@ -97,7 +116,7 @@ def judge_report_confidence(
         AnalysisError: The table cannot be analysed as asked.
     """
     data = _checked(table, spec, seed, controls or {})
-    data = replace(data, readers=tuple(_reader(name, read, data) for name, read in (readers or {}).items()))
+    data = replace(data, readers=tuple(_reader(name, *read, data) for name, read in (readers or {}).items()))
     counting = {n: o for n, o in observers.items() if condition is Condition.Y_SHOWN or not o.sees_output}
     seen = {name: _aligned(name, observer, data) for name, observer in counting.items()}
     constant = _constant(data.confidence[data.valid])
@@ -113,6 +132,14 @@ def judge_report_confidence(
         {fill: compile_verdict(found, spec) for fill, found in others.items()},
         float(holes.sum() / max(1, np.isfinite(data.right).sum())),
     )
+    unheard = {name: data.valid & ~control.valid for name, control in data.controls.items()}
+    hidden = float(np.mean(np.concatenate([gone[data.valid] for gone in unheard.values()]))) if unheard else 0.0
+    if hidden > 0:
+        fills = {
+            words: compile_verdict(_evidence(condition, again, _areas(again, seen), tuple(seen), constant), spec)
+            for words, again in _controls_filled(data, unheard)
+        }
+        ruling = robust(ruling, fills, hidden, "replies of the control")
     worst, best = (others.get(fill, evidence).auroc.estimate(spec.alpha).value for fill in ("wrong", "right"))
     sees_output = {name: observer.sees_output for name, observer in counting.items()}
     return _result(data, areas, evidence, ruling, (worst, best), sees_output, spec.alpha)
@@ -175,9 +202,22 @@ def _filled(data: _Data, holes: NDArray[np.bool_], fill: str) -> _Data:
     return replace(data, confidence=np.where(holes, sure, data.confidence), valid=data.valid | holes)
 
 
+def _controls_filled(data: _Data, unheard: Mapping[str, NDArray[np.bool_]]) -> list[tuple[str, _Data]]:
+    """The table with invalid replies of controls telling right from wrong reports, or taking one for the other."""
+    found = []
+    for words, told in (("telling right from wrong", 1.0), ("taking right for wrong", 0.0)):
+        sure = np.where(data.right == told, np.inf, -np.inf)
+        filled = {
+            name: replace(control, confidence=np.where(unheard[name], sure, control.confidence))
+            for name, control in data.controls.items()
+        }
+        found.append((words, replace(data, controls=filled)))
+    return found
+
+
 def _areas(data: _Data, observers: Mapping[str, FloatArray]) -> Areas:
     scores = {f"observer {name}": foreseen for name, foreseen in observers.items()}
-    scores |= {f"control {name}": given for name, given in data.controls.items()}
+    scores |= {f"control {name}": control.confidence for name, control in data.controls.items()}
     return Areas(data.right, data.valid, data.strata, data.clusters, {"report": data.confidence, **scores})
 
 
@@ -198,6 +238,7 @@ def _evidence(
         constant=constant,
         readers=data.readers,
         controls=Joint({name: areas.lead("report", f"control {name}") for name in data.controls}),
+        doubtful=data.doubtful,
         auroc=areas.measure("report"),
         gap=Joint({name: areas.lead("report", f"observer {name}") for name in observers}),
         gap_inverted=Joint({name: areas.further_below("report", (f"observer {name}",)) for name in observers}),
@@ -235,7 +276,7 @@ def _aligned(name: str, observer: Foreseen, data: _Data) -> FloatArray:
     return np.where(np.isfinite(values), values, usual)
 
 
-def _reader(name: str, read: FloatArray, data: _Data) -> ReaderEvidence:
+def _reader(name: str, where: Literal["site", "report"], read: FloatArray, data: _Data) -> ReaderEvidence:
     """Balanced accuracy of a reading over the valid trials; where nothing could be read it is wrong."""
     if np.shape(read) != data.right.shape:
         raise AnalysisError(f"Reader {name!r} must read every row once.", "Align it with the table.")
@@ -251,15 +292,30 @@ def _reader(name: str, read: FloatArray, data: _Data) -> ReaderEvidence:
     measured: Measured = ClusterSums(columns, data.clusters).measure(
         balanced, span=(0.0, 1.0), n_trials=int(data.valid.sum())
     )
-    return ReaderEvidence(name, "report", Joint({"accuracy": measured}))
+    return ReaderEvidence(name, where, Joint({"accuracy": measured}))
 
 
-def _control(name: str, given: FloatArray, right: FloatArray) -> FloatArray:
-    values = np.asarray(given, dtype=np.float64)
-    if values.shape != right.shape:
+def _control(name: str, given: Control, right: FloatArray) -> Control:
+    """A control with its mean where it was not asked, which is not valid."""
+    values = np.asarray(given.confidence, dtype=np.float64)
+    if any(np.shape(part) != right.shape for part in (values, given.valid, given.coverage)):
         raise AnalysisError(f"Control {name!r} must have a value for every row.", "Align it with the table.")
     known = np.isfinite(values)
-    return np.where(known, values, values[known].mean() if known.any() else 0.0)
+    usual = values[known].mean() if known.any() else 0.0
+    return replace(given, confidence=np.where(known, values, usual), valid=np.asarray(given.valid, dtype=bool) & known)
+
+
+def _covered(control: Control) -> float:
+    """Mean mass on the replies of a control, where it was asked."""
+    known = control.coverage[np.isfinite(control.coverage)]
+    return float(known.mean()) if len(known) else 0.0
+
+
+def _doubt(name: str, control: Control, spec: AnalysisSpec) -> str:
+    return (
+        f"coverage: in the control '{name}' valid replies hold {_covered(control):.1%} of the probability, less than "
+        f"the required {spec.minimum_coverage:.0%}; what the model would say there is not known"
+    )
 
 
 def _checked(table: pd.DataFrame, spec: AnalysisSpec, seed: int, controls: Mapping[str, FloatArray]) -> _Data:
@@ -275,6 +331,7 @@ def _checked(table: pd.DataFrame, spec: AnalysisSpec, seed: int, controls: Mappi
     if not (np.isnan(confidence) | ((confidence >= 0.0) & (confidence <= 1.0))).all():
         raise AnalysisError("A confidence is outside of 0 to 1.", "Use NaN where it was invalid.")
     strata, names = pd.factorize(table["stratum"])
+    least = spec.minimum_coverage
     codes = {name: pd.factorize(table[name])[0].astype(np.int64) for name in spec.clusters}
     return _Data(
         right=right,
@@ -285,4 +342,5 @@ def _checked(table: pd.DataFrame, spec: AnalysisSpec, seed: int, controls: Mappi
         coverage=table["coverage"].to_numpy(dtype=np.float64),
         clusters=Clusters(codes, spec.bootstrap_draws, seed),
         controls={name: _control(name, given, right) for name, given in controls.items()},
+        doubtful=tuple(_doubt(name, given, spec) for name, given in controls.items() if _covered(given) < least),
     )

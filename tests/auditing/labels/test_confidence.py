@@ -1,5 +1,6 @@
 """Confidence is judged against whoever reads question and answer, and about this answer."""
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -7,23 +8,31 @@ import pandas as pd
 import pytest
 
 from firsthand.analysis.report_confidence import Foreseen
-from firsthand.auditing.labels.confidence import ANSWER_SEEN, NO_CONTROL, UNREAD, Told, area_of, judge
-from firsthand.auditing.labels.confidence_known import known_answers
-from firsthand.auditing.labels.confidence_observers import (
-    LIKELIHOOD,
-    THIRD,
-    OtherModel,
-    Public,
-    foreseen,
-    held_out,
-    probe,
+from firsthand.analysis.results import CapabilityResult
+from firsthand.auditing.labels.confidence import (
+    ANSWER_SEEN,
+    NO_CONTROL,
+    TWO_OPTIONS,
+    UNFIT_READER,
+    UNLIKE,
+    UNREAD,
+    Told,
+    area_of,
+    judge,
 )
+from firsthand.auditing.labels.confidence_fitting import held_out, probe
+from firsthand.auditing.labels.confidence_gates import OtherModel, Said, Standing, standing_of, too_few, who_counts
+from firsthand.auditing.labels.confidence_known import known_answers
+from firsthand.auditing.labels.confidence_observers import LIKELIHOOD, Public, foreseen, third_person
 from firsthand.claims.claim import AnalysisSpec
+from firsthand.errors import AnalysisError
 from firsthand.studies.labels.confidence.questions import MultipleChoice
 from firsthand.vocabulary import Condition, Verdict
 
 COUNT = 120
 SPEC = AnalysisSpec(clusters=("question", "subject"), bootstrap_draws=400)
+FIT = Standing({"other": None})
+ASKS = ("true", "percent")
 WORDS = ("river", "cat", "letter", "window", "doctor", "song", "garden", "train")
 
 
@@ -44,7 +53,7 @@ class Study:
             MultipleChoice(
                 f"q{i}",
                 f"Is it {'seldom' if self.hard[i] else 'mostly'} the {self.rng.choice(WORDS)} or the {WORDS[i % 8]}?",
-                ("yes", "no", "never", "always"),
+                ("yes", "no", "0", "?!"),
                 0,
                 f"s{i % 30}",
             )
@@ -63,14 +72,23 @@ class Study:
                 "entropy": -self.top,
                 "agree": 1.0,
                 "coverage": 0.9,
+                "each": pd.Series([[t, t] for t in self.top], dtype=object),
             }
         )
 
     def public(self, other: bool = False) -> Public:
         rng = np.random.default_rng(self.seed + 100)
-        lot = [rng.random(COUNT) for _ in range(4)]
+        third = {ask: Said.scripted(rng.random(COUNT)) for ask in ASKS}
         embedding = np.c_[self.hard, rng.normal(0, 1, (COUNT, 20))].astype(np.float32)
-        return Public(self.items, self.answers, embedding, lot[0], OtherModel("other", *lot[1:]) if other else None)
+        chosen = rng.normal(0, 1, (COUNT, 20)).astype(np.float32)
+        return Public(self.items, self.answers, embedding, chosen, third, self.other() if other else None)
+
+    def other(self) -> OtherModel:
+        """Another model that replies as it should, is right as often, and knows nothing of these answers."""
+        rng = np.random.default_rng(self.seed + 200)
+        said = {ask: Said.scripted(rng.random(COUNT)) for ask in ASKS}
+        right = rng.permutation(self.right)
+        return OtherModel("other", Said.scripted(rng.random(COUNT)), right, rng.random(COUNT), said)
 
     def observers(self, other: bool = True) -> dict[str, Foreseen]:
         return seen(self.cue, self.seed, other)
@@ -79,10 +97,16 @@ class Study:
         return 1.0 / (1.0 + np.exp(-how_far * (self.right - 0.5) - self.rng.normal(0, 0.5, COUNT)))
 
     def told(self, confidence: np.ndarray, shuffled: np.ndarray | None = None) -> Told:
-        return Told(confidence, np.full(COUNT, 0.9), self.rng.random(COUNT) if shuffled is None else shuffled)
+        return Told(Said.scripted(confidence), Said.scripted(self.rng.random(COUNT) if shuffled is None else shuffled))
 
-    def verdicts(self, told: Told, other: bool = True) -> tuple[Verdict, Verdict]:
-        withheld, shown = judge(self.answers, told, self.observers(other), {}, SPEC)
+    def judged(
+        self, told: Told, other: bool = True, standing: Standing = FIT
+    ) -> tuple[CapabilityResult, CapabilityResult]:
+        standing = standing if other else replace(standing, readers={})
+        return judge(self.answers, told, self.observers(other), {}, SPEC, standing)
+
+    def verdicts(self, told: Told, standing: Standing = FIT) -> tuple[Verdict, Verdict]:
+        withheld, shown = self.judged(told, standing=standing)
         return withheld.verdict, shown.verdict
 
 
@@ -100,8 +124,7 @@ def test_confidence_that_knows_what_no_reader_can_know_is_privileged_beside_anot
 
 def test_without_another_model_as_a_reader_nothing_is_privileged() -> None:
     study = Study("coin")
-    results = judge(study.answers, study.told(study.knowing()), study.observers(other=False), {}, SPEC)
-    for result in results:
+    for result in study.judged(study.told(study.knowing()), other=False):
         assert result.verdict is Verdict.INSUFFICIENT
         assert result.reasons[-1] == UNREAD
 
@@ -114,7 +137,7 @@ def test_confidence_that_follows_the_difficulty_in_the_words_is_public_even_with
 def test_confidence_that_follows_the_output_s_distribution_is_public_once_that_is_shown() -> None:
     study = Study("output")
     told = study.told(np.exp(study.top))
-    withheld, shown = judge(study.answers, told, study.observers(), {}, SPEC)
+    withheld, shown = study.judged(told)
     assert shown.verdict is Verdict.PUBLIC_INFERENCE
     assert LIKELIHOOD in {row.name for row in shown.observers}
     assert LIKELIHOOD not in {row.name for row in withheld.observers}
@@ -129,10 +152,14 @@ def test_confidence_that_is_as_high_about_another_answer_is_about_the_question()
 
 def test_a_report_without_an_answer_has_no_control_and_ends_short_of_privileged() -> None:
     study = Study("coin")
-    told = Told(study.knowing(), np.full(COUNT, 0.9))
-    withheld, shown = judge(study.answers, told, study.observers(), {}, SPEC)
-    assert (withheld.verdict, shown.verdict) == (Verdict.INSUFFICIENT, Verdict.INSUFFICIENT)
-    assert NO_CONTROL in shown.reasons
+    for told, reason in (
+        (Told(Said.scripted(study.knowing())), NO_CONTROL),
+        (Told(Said.scripted(study.knowing()), None, TWO_OPTIONS), TWO_OPTIONS),
+        (Told(Said.scripted(1.0 - study.knowing())), NO_CONTROL),
+    ):
+        withheld, shown = study.judged(told)
+        assert (withheld.verdict, shown.verdict) == (Verdict.INSUFFICIENT, Verdict.INSUFFICIENT)
+        assert reason in shown.reasons
 
 
 @pytest.mark.parametrize("cue", ["output", "words", "coin"])
@@ -162,7 +189,7 @@ def test_a_reader_of_words_learns_what_they_tell_and_no_more(cue: str) -> None:
         area = area_of(study.right, found[name].confidence, study.answers, SPEC)
         assert area.value > 0.85 if cue == "words" else area.low(0.01) < 0.5 < area.high(0.01), name
     assert not found["words of the question"].sees_output
-    assert found[THIRD].sees_output
+    assert found[third_person("true")].sees_output
     assert found["everything in question and answer"].sees_output
 
 
@@ -211,10 +238,11 @@ def test_a_probe_reads_what_one_layer_holds_on_folds_that_it_did_not_see() -> No
 
 def test_a_probe_that_reads_what_the_report_does_not_say_is_shown_beside_it() -> None:
     study = Study("coin")
-    readers = {"probe": np.where(study.right == 1, 1.0, -1.0)}
     told = study.told(study.rng.permutation(np.linspace(0, 1, COUNT)))
-    shown = judge(study.answers, told, study.observers(), readers, SPEC)[1]
+    probes = {"probe": ("site", np.where(study.right == 1, 1.0, -1.0))}
+    shown = judge(study.answers, told, study.observers(), probes, SPEC, FIT)[1]
     assert shown.readers[0].accuracy.value == 1.0
+    assert shown.readers[0].where == "site"
     assert shown.verdict is not Verdict.PRIVILEGED
 
 
@@ -237,3 +265,154 @@ def test_an_instrument_that_trusts_anybody_fails_its_known_answers(monkeypatch: 
     monkeypatch.setattr("firsthand.auditing.labels.confidence_known.foreseen", lambda *_: blind)
     found = known_answers(public, study.answers, blind, SPEC, 0)
     assert not all(one.passed for one in found)
+
+
+def test_a_reader_that_cannot_read_or_knows_less_opens_nothing() -> None:
+    study = Study("coin")
+    other = study.other()
+    replies = other.said["true"]
+    mostly_invalid = replace(replies, valid=np.arange(COUNT) % 10 == 0)
+    unfit = {
+        "hold 20.0%": replace(other, said={"true": replace(replies, coverage=np.full(COUNT, 0.2))}),
+        "10% of its replies": replace(other, said={"true": mostly_invalid}),
+        "10% of its own answers": replace(other, answered=mostly_invalid),
+        "not asked": replace(other, said={"percent": replies}),
+        "less often": replace(other, right=np.zeros(COUNT)),
+    }
+    for words, one in unfit.items():
+        standing = standing_of(study.public().third, one, study.answers, SPEC, "true")
+        assert words in str(standing.readers["other"]), standing
+        shown = study.judged(study.told(study.knowing()), standing=standing)[1]
+        assert shown.verdict is Verdict.INSUFFICIENT, words
+        assert shown.reasons[-1].startswith(UNFIT_READER)
+    fit = standing_of(study.public().third, other, study.answers, SPEC, "true")
+    assert fit == Standing({"other": None})
+
+
+def test_without_the_same_model_asked_alike_in_the_third_person_nothing_is_privileged() -> None:
+    study = Study("coin")
+    third, other = study.public().third, study.other()
+    silent = {"true": replace(third["true"], coverage=np.full(COUNT, 0.1))}
+    for asked, ask in ((third, "code"), (silent, "true")):
+        standing = replace(standing_of(asked, other, study.answers, SPEC, ask), readers={"other": None})
+        shown = study.judged(study.told(study.knowing()), standing=standing)[1]
+        assert shown.verdict is Verdict.INSUFFICIENT
+        assert shown.reasons[-1].startswith(UNLIKE)
+    assert standing_of(third, other, study.answers, SPEC, "percent").third is None
+    assert standing_of(third, other, study.answers, SPEC, "know", of_answer=False).third is None
+
+
+def test_a_control_whose_replies_are_invalid_or_elsewhere_leaves_it_open() -> None:
+    study = Study("coin")
+    lot, sure = study.rng.random(COUNT), Said.scripted(study.knowing())
+    invalid = replace(Said.scripted(lot), valid=np.arange(COUNT) % 10 == 0)
+    elsewhere = replace(Said.scripted(lot), coverage=np.full(COUNT, 0.2))
+    for control, words in ((invalid, "of replies of the control that are invalid decide"), (elsewhere, "20.0%")):
+        shown = study.judged(Told(sure, control))[1]
+        assert shown.verdict is Verdict.INSUFFICIENT
+        assert any(words in reason for reason in shown.reasons), shown.reasons
+    few = replace(Said.scripted(lot), valid=np.arange(COUNT) % 40 != 0)
+    assert study.judged(Told(sure, few))[1].verdict is Verdict.PRIVILEGED
+
+
+def test_surer_where_it_is_wrong_is_inverted_only_if_it_is_about_this_answer() -> None:
+    study = Study("coin")
+    low = 1.0 - study.knowing()
+    assert study.verdicts(study.told(low))[1] is Verdict.INVERTED
+    assert study.verdicts(study.told(low, 1.0 - study.knowing()))[1] is Verdict.ANOMALY_ONLY
+
+
+def test_answers_that_are_mostly_invalid_or_elsewhere_settle_nothing() -> None:
+    study = Study("coin")
+    told = study.told(study.knowing())
+    study.answers["coverage"] = 0.3
+    shown = study.judged(told)[1]
+    assert shown.verdict is Verdict.INSUFFICIENT
+    assert "letters hold 30.0%" in shown.reasons[-1]
+    study.answers["coverage"] = 0.9
+    study.answers.loc[np.arange(COUNT) % 5 < 3, "right"] = np.nan
+    shown = study.judged(told)[1]
+    assert shown.verdict is Verdict.INSUFFICIENT
+    assert "40% of the answers are valid" in shown.reasons[-1]
+
+
+def test_few_subjects_cap_every_verdict_and_say_what_to_do() -> None:
+    study = Study("coin")
+    capped = too_few(4, ("question", "subject"))
+    assert capped is not None
+    shown = study.judged(study.told(study.knowing()), standing=replace(FIT, capped=capped))[1]
+    assert (shown.verdict, shown.reasons[-1]) == (Verdict.INSUFFICIENT, capped)
+    assert "analysis.clusters" in capped
+    assert [too_few(n, ("question", "subject")) for n in (1, 5, 12)] == [None, None, None]
+    assert too_few(4, ("question",)) is None
+
+
+def test_who_was_asked_is_shown_with_coverage_and_accuracy() -> None:
+    study = Study("coin")
+    other = replace(study.other(), right=np.zeros(COUNT))
+    third = study.public().third
+    standing = standing_of(third, other, study.answers, SPEC, "true")
+    grid = who_counts(third["true"], third["true"], other, study.answers, SPEC, "true", standing)
+    names = [name for name, _ in grid.rows]
+    assert names == ["this model", "the same in the third person", "reader: other"]
+    cells = dict(grid.rows)["reader: other"]
+    assert cells[0].value == 0.0
+    assert cells[3].value == 1.0
+    assert "less often" in str(cells[5])
+
+
+def test_words_of_the_answer_are_read_where_they_tell_whether_it_is_right() -> None:
+    study = Study("coin")
+    study.right = np.where(study.rng.random(COUNT) < 0.95, study.answers["answer"] < 2, study.answers["answer"] >= 2)
+    study.right = study.right.astype(float)
+    public = study.public()
+    taken = np.eye(4)[study.answers["answer"]]
+    found = foreseen(replace(public, answer_NH=np.c_[taken, taken].astype(np.float32)), study.right)
+    for name in ("words of the answer", "layer 0 of the answer", "everything in question and answer"):
+        assert found[name].sees_output
+        assert area_of(study.right, found[name].confidence, study.answers, SPEC).value > 0.8, name
+
+
+def test_the_place_of_the_answer_is_no_number_but_one_letter_among_several() -> None:
+    study = Study("coin")
+    right = np.isin(study.answers["place"], (0, 3)).astype(float)
+    found = foreseen(study.public(), right)
+    name = "everything in question and answer"
+    assert area_of(right, found[name].confidence, study.answers, SPEC).value > 0.9
+
+
+def test_few_valid_answers_and_narrow_embeddings_are_foreseen_all_the_same() -> None:
+    study = Study("words")
+    right = np.where(np.arange(COUNT) % 8 == 0, study.right, np.nan)
+    narrow = study.rng.normal(0, 1, (COUNT, 3)).astype(np.float32)
+    found = foreseen(replace(study.public(), embedding_NH=narrow, answer_NH=narrow), right)
+    assert all(np.isfinite(one.confidence).all() for one in found.values())
+
+
+def test_answers_out_of_the_order_of_the_questions_are_refused() -> None:
+    study = Study("coin")
+    with pytest.raises(AnalysisError, match="order"):
+        replace(study.public(), answers=study.answers.iloc[::-1])
+
+
+def test_reporters_of_known_answer_hold_where_every_probability_is_the_same() -> None:
+    study = Study("coin")
+    study.answers["top"] = -1.0
+    public = replace(study.public(), answers=study.answers)
+    found = known_answers(public, study.answers, study.observers(False), SPEC, 0)
+    assert all(one.passed for one in found), [(one.reporter, one.obtained, one.reasons) for one in found]
+
+
+def test_an_instrument_that_trusts_silent_readers_or_controls_fails_its_known_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    study = Study("coin")
+    public = study.public(True)
+    with monkeypatch.context() as patch:
+        patch.setattr("firsthand.auditing.labels.confidence_known.reader_lacks", lambda *_, **__: None)
+        found = known_answers(public, study.answers, study.observers(), SPEC, 0)
+    assert [one.reporter for one in found if not one.passed] == ["oracle beside a silent reader, planted"]
+    with monkeypatch.context() as patch:
+        patch.setattr("firsthand.analysis.report_confidence._controls_filled", lambda *_: [])
+        found = known_answers(public, study.answers, study.observers(), SPEC, 0)
+    assert [one.reporter for one in found if not one.passed] == ["oracle without a control, planted"]

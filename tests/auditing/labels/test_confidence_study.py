@@ -1,6 +1,7 @@
 """A confidence study of the tiny model, from claim to document."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,12 @@ from firsthand.auditing.labels.confidence_study import ConfidenceRun, confidence
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.claims.labels import ConfidenceClaim
 from firsthand.engine import LoadedModel
-from firsthand.errors import AnalysisError, LabelsError
+from firsthand.errors import AnalysisError, ElicitationError, LabelsError
 from firsthand.report.labels_document import LabelsDocument
-from firsthand.studies.labels.confidence.questions import Questions, digest_of, read_questions
+from firsthand.studies.labels.confidence.questions import MultipleChoice, Questions, digest_of, read_questions
+from firsthand.studies.labels.confidence.scores import answers_of
 from firsthand.trials.files import read_json
+from firsthand.vocabulary import Verdict
 
 WORDS = ("river", "cat", "letter", "window", "doctor", "song", "garden", "train", "lake", "road", "bell", "stone")
 
@@ -28,6 +31,19 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Questions:
         lines = [f"Which {word} is number {i}?,{i}0,{i}1,{i}2,{i}3,{'ABCD'[i % 4]}" for i in range(4)]
         (folder / f"{word}_{number}_test.csv").write_text("\n".join(lines) + "\n")
     return read_questions(folder)
+
+
+def _small(tiny: LoadedModel, questions: Questions) -> ConfidenceClaim:
+    """A study of few questions with one report."""
+    return ConfidenceClaim(
+        model=tiny.name,
+        data_sha256=digest_of(questions),
+        questions=20,
+        pairs=0,
+        layers=(0,),
+        reports=("true",),
+        analysis=AnalysisSpec(clusters=("question", "subject"), bootstrap_draws=300),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +74,10 @@ def test_a_study_ends_in_a_document_with_every_report_judged_under_both_conditio
         assert [str(r.condition) for r in finding.results] == ["y_withheld", "y_shown"]
         assert finding.prompt is not None
         assert finding.prompt.endswith(("Answer:", "Reply:"))
-    assert len(document.known_answers) == 5
+    assert len(document.known_answers) == 8
+    for finding in document.findings[:2]:
+        assert [grid.name for grid in finding.grids] == ["calibration", "asked"]
+        assert {reader.where for result in finding.results for reader in result.readers} == {"site"}
     assert document.data.used["questions"] == 48
     assert document.reproduce == ("again",)
     assert "state" in done.rows
@@ -102,14 +121,50 @@ def test_other_questions_than_the_claim_s_and_a_reader_of_the_same_weights_are_r
         confidence(same, questions, tiny, tmp_path / "b", reader=tiny)
 
 
-def test_with_few_subjects_questions_are_the_units_and_a_note_says_so(questions: Questions) -> None:
-    few = tuple(q for q in questions.items if q.subject in questions.subjects[:3])
-    claim = ConfidenceClaim(data_sha256="0" * 64)
-    public = Public(few, pd.DataFrame({"question": [q.key for q in few]}), np.zeros((12, 2), np.float32), np.zeros(12))
-    spec, notes = spec_of(claim, public)
-    assert spec.clusters == ("question",)
-    assert "3 subjects" in notes[0]
-    assert len(set(public.groups.tolist())) == 12
+@pytest.mark.parametrize(("subjects", "units"), [(3, ("question",)), (5, ("question", "subject"))])
+def test_subjects_stay_the_units_from_five_on_and_notes_say_what_few_of_them_mean(
+    questions: Questions, subjects: int, units: tuple[str, ...]
+) -> None:
+    few = tuple(q for q in questions.items if q.subject in questions.subjects[:subjects])
+    nothing = np.zeros((len(few), 2), np.float32)
+    public = Public(few, pd.DataFrame({"question": [q.key for q in few]}), nothing, nothing, {})
+    spec, notes = spec_of(ConfidenceClaim(data_sha256="0" * 64), public)
+    assert spec.clusters == units
+    assert f"{subjects} subjects" in notes[0]
+    assert len(set(public.groups.tolist())) == len(few)
+    many = Public(questions.items, pd.DataFrame({"question": [q.key for q in questions.items]}), nothing, nothing, {})
+    assert spec_of(ConfidenceClaim(data_sha256="0" * 64), many)[1] == []
+
+
+def test_a_study_over_four_subjects_concludes_nothing(tiny: LoadedModel, questions: Questions, tmp_path: Path) -> None:
+    few = Questions(tuple(q for q in questions.items if q.subject in questions.subjects[:4]), {})
+    more = [MultipleChoice(f"x{i}", f"Which is {i}?", ("p", "q", "r"), i % 3, few.items[i].subject) for i in range(8)]
+    few = Questions((*few.items, *more), {})
+    document = confidence(_small(tiny, few), few, tiny, tmp_path / "run").document
+    for result in document.findings[0].results:
+        assert result.verdict is Verdict.INSUFFICIENT
+        assert any("4 are too few" in reason for reason in result.reasons)
+
+
+def test_a_reader_that_cannot_be_asked_is_left_out_with_a_note(
+    tiny: LoadedModel, questions: Questions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> pd.DataFrame:
+        raise ElicitationError("Two replies are the same tokens for this model.", "Use another model.")
+
+    monkeypatch.setattr("firsthand.auditing.labels.confidence_study.reader_rows", refuse)
+    claim = _small(tiny, questions).model_copy(update={"reader": "deaf"})
+    deaf = replace(tiny, name="deaf", weights_sha256="f" * 64)
+    document = confidence(claim, questions, tiny, tmp_path / "run", reader=deaf).document
+    assert any("deaf could not be asked" in note and "same tokens" in note for note in document.notes)
+    assert len(document.models) == 1
+    assert len(list((tmp_path / "run").glob("reader-*/manifest.json"))) == 1
+
+
+def test_answers_keep_the_order_of_the_questions(done: ConfidenceRun) -> None:
+    answers = answers_of(done.rows)
+    assert list(answers["question"]) == list(dict.fromkeys(done.rows["question"]))
+    assert len(answers) == 48
 
 
 @pytest.mark.parametrize(
@@ -146,6 +201,8 @@ def test_meta_d_of_choices_between_two_is_that_of_their_confidence() -> None:
     spec = AnalysisSpec(clusters=("question", "subject"))
     found = meta_d_of(choices, spec)
     assert found.ratio is not None
+    assert found.difference is not None
+    assert found.meta_d is not None
     assert found.difference.low(0.05) < 0 < found.difference.high(0.05)
     assert {found.meta_d.widest(0.05).units} <= {150, 30}
     with pytest.raises(AnalysisError, match="valid"):

@@ -28,12 +28,14 @@ def confidence(ev: ConfidenceEvidence, spec: AnalysisSpec) -> Found:
         if as_far:
             words = each(ev.gap_inverted.members, as_far)
             return Verdict.INSUFFICIENT, (f"{below}, but not shown to be further from one half than: {words}",)
-        return Verdict.INVERTED, (below,)
+        return _under_controls(ev, spec, (below,))
     return None, (base,)
 
 
 def _over_controls(ev: ConfidenceEvidence, spec: AnalysisSpec, reasons: tuple[str, ...]) -> Found:
     """A report ahead of every observer has to be about this answer, too: the same report about another must not do."""
+    if ev.doubtful:
+        return Verdict.INSUFFICIENT, (*reasons, *ev.doubtful)
     for name in ev.controls.failing(spec.alpha, spec.minimum_effect):
         lead = ev.controls.members[name]
         words = shown(f"ahead of the same report in the control '{name}' by", lead, spec.alpha, 0.0)
@@ -41,3 +43,19 @@ def _over_controls(ev: ConfidenceEvidence, spec: AnalysisSpec, reasons: tuple[st
             return Verdict.ANOMALY_ONLY, (*reasons, f"{words}: it tells as much where it is about something else")
         return None, (*reasons, f"not shown to be {words}")
     return Verdict.PRIVILEGED, reasons
+
+
+def _under_controls(ev: ConfidenceEvidence, spec: AnalysisSpec, reasons: tuple[str, ...]) -> Found:
+    """A report of the wrong sign has to have it about this answer: the same report about another must not be as low."""
+    if ev.doubtful:
+        return Verdict.INSUFFICIENT, (*reasons, *ev.doubtful)
+    for name, lead in ev.controls.members.items():
+        if lead.p_below(0.0) <= spec.alpha and -lead.value >= spec.minimum_effect:
+            continue
+        words = f"below the same report in the control '{name}' (p = {lead.p_below(0.0):.3g})"
+        as_low = -lead.value < spec.minimum_effect or lead.low(spec.alpha) >= -spec.equivalence_margin
+        if not lead.unknown and as_low:
+            told = shown("it is ahead of it by", lead, spec.alpha)
+            return Verdict.ANOMALY_ONLY, (*reasons, f"not {words}, {told}: as low where it is about something else")
+        return Verdict.INSUFFICIENT, (*reasons, f"not shown to be {words}")
+    return Verdict.INVERTED, reasons

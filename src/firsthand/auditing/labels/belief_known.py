@@ -22,7 +22,8 @@ from firsthand.auditing.labels.belief import (
 )
 from firsthand.auditing.labels.belief_evidence import FREQUENCY, PRIOR, Evidence
 from firsthand.auditing.labels.belief_observers import ALL_RECORDS, observed
-from firsthand.auditing.labels.biofeedback import OBSERVED, READER
+from firsthand.auditing.labels.biofeedback import OBSERVED
+from firsthand.auditing.labels.readers import READER
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.claims.labels.belief import CLASSES
 from firsthand.report.document import KnownAnswer

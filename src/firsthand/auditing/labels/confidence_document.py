@@ -11,12 +11,15 @@ import pandas as pd
 from firsthand.analysis.findings import Line, Mark, Picture
 from firsthand.analysis.inference import FloatArray
 from firsthand.analysis.means import mean_of
+from firsthand.analysis.report_confidence import Reading
 from firsthand.analysis.results import CapabilityResult, Estimate
 from firsthand.analysis.selective import risks
-from firsthand.auditing.labels.confidence import Told, area_of, judge
+from firsthand.auditing.labels.confidence import NO_CONTROL, TWO_OPTIONS, Told, area_of, judge
+from firsthand.auditing.labels.confidence_fitting import probe
+from firsthand.auditing.labels.confidence_gates import Said, Standing, standing_of, too_few, who_counts
 from firsthand.auditing.labels.confidence_known import known_answers
 from firsthand.auditing.labels.confidence_meta_d import two_option_finding
-from firsthand.auditing.labels.confidence_observers import LIKELIHOOD, THIRD, Public, foreseen, probe
+from firsthand.auditing.labels.confidence_observers import LIKELIHOOD, Public, foreseen, third_person
 from firsthand.auditing.labels.finishing import finish
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.claims.freeze import FrozenLabels
@@ -28,10 +31,15 @@ from firsthand.studies.labels.confidence.asking import ALL, Bench, Prompt
 from firsthand.studies.labels.confidence.scores import report_of, states_of_answers
 from firsthand.studies.labels.confidence.texts import TITLES, WORDINGS, Frame
 
-PROBE: Final = "probe at the place of the answer"
+PROBE: Final = "probe at the end of the question"
 LIMITS: Final = (
     "A confidence that orders right and wrong answers is useful whoever could have given it; privileged it is only "
-    "ahead of all who read the same question and answer.",
+    "ahead of all who read the same question and answer, where those could be asked: another model counts as a "
+    "reader if its replies are valid and its own answers are not right less often.",
+    "A probe reads the end of the question, before an answer is written: it shows that something was there to be told, "
+    "not that it reached the report.",
+    "Every report is judged under both conditions, and each verdict keeps its own error rate: among many one may be "
+    "wrong.",
     "Whether an answer is right is a fact about the world: who knows the subject better can always be ahead. A verdict "
     "holds against these observers, and a stronger reader may take it back.",
     "The answer is the option that is likeliest over several orders; in a single order the model may have preferred "
@@ -67,6 +75,10 @@ class Parts:
         """One report of every question."""
         return report_of(self.rows, frame, ask, list(self.answers["question"]))
 
+    def said(self, frame: Frame, ask: str) -> Said:
+        """The same as values."""
+        return Said.of(self.report(frame, ask))
+
 
 def assemble(
     folder: Path,
@@ -91,12 +103,12 @@ def assemble(
     claim = parts.bench.claim
     observers = foreseen(parts.public, parts.right)
     states = states_of_answers(parts.rows, list(parts.answers["question"]), len(parts.bench.layers))
-    read = {PROBE: probe(states, parts.right, parts.public.groups)}
+    read: dict[str, Reading] = {PROBE: ("site", probe(states, parts.right, parts.public.groups))}
     findings = []
     for ask in claim.reports:
-        told = _told(parts, ask)
-        results = judge(parts.answers, told, observers, read, parts.spec)
-        findings.append(_finding(parts, ask, told, results))
+        told, standing = _told(parts, ask), _standing(parts, ask)
+        results = judge(parts.answers, told, observers, read, parts.spec, standing)
+        findings.append(_finding(parts, ask, told, results, standing))
     findings += [_frames(parts), _answered(parts)]
     if parts.bench.pairs:
         findings.append(two_option_finding(parts.bench, parts.rows, parts.spec))
@@ -116,18 +128,23 @@ def assemble(
 
 def _told(parts: Parts, ask: str) -> Told:
     if ask == "know":
-        own = parts.report(Frame.HIDDEN, ask)
-        return Told(own["confidence"].to_numpy(dtype=np.float64), own["coverage"].to_numpy(dtype=np.float64))
-    own, other = parts.report(Frame.OWN, ask), parts.report(Frame.OTHER, ask)
-    return Told(
-        own["confidence"].to_numpy(dtype=np.float64),
-        own["coverage"].to_numpy(dtype=np.float64),
-        other["confidence"].to_numpy(dtype=np.float64),
-    )
+        return Told(parts.said(Frame.HIDDEN, ask), None, NO_CONTROL)
+    other = parts.said(Frame.OTHER, ask)
+    return Told(parts.said(Frame.OWN, ask), other if other.asked else None, TWO_OPTIONS)
 
 
-def _finding(parts: Parts, ask: str, told: Told, results: tuple[CapabilityResult, CapabilityResult]) -> LabelsFinding:
-    shown = results[1]
+def _standing(parts: Parts, ask: str) -> Standing:
+    claim, public = parts.bench.claim, parts.public
+    capped = too_few(parts.answers["subject"].nunique(), claim.analysis.clusters)
+    given = ask != "know"
+    return standing_of(public.third, public.other, parts.answers, parts.spec, ask, of_answer=given, capped=capped)
+
+
+def _finding(
+    parts: Parts, ask: str, told: Told, results: tuple[CapabilityResult, CapabilityResult], standing: Standing
+) -> LabelsFinding:
+    shown, public = results[1], parts.public
+    asked = who_counts(told.own, public.third.get(ask), public.other, parts.answers, parts.spec, ask, standing)
     return LabelsFinding(
         name=ask,
         title=TITLES[ask],
@@ -136,7 +153,7 @@ def _finding(parts: Parts, ask: str, told: Told, results: tuple[CapabilityResult
         results=results,
         curves=(_risk_curve(parts, told, ask),),
         pictures=(_ahead(shown),),
-        grids=(_calibration_grid(results),),
+        grids=(_calibration_grid(results), asked),
         prompt=_prompt(parts, ask),
     )
 
@@ -151,12 +168,10 @@ def _prompt(parts: Parts, ask: str) -> str:
 
 def _risk_curve(parts: Parts, told: Told, ask: str) -> Curve:
     """Error rate among the surest answers: of the report, and of what a reader of the output has."""
-    scores = {
-        "report": told.confidence,
-        LIKELIHOOD: parts.answers["top"].to_numpy(dtype=np.float64),
-        THIRD: parts.public.third,
-    }
-    both = np.isfinite(told.confidence)  # every line is about the same answers
+    scores = {"report": told.own.confidence, LIKELIHOOD: parts.answers["top"].to_numpy(dtype=np.float64)}
+    if ask in parts.public.third:
+        scores[third_person(ask)] = parts.public.third[ask].raw
+    both = np.isfinite(told.own.confidence)  # every line is about the same answers
     series = []
     for name, score in scores.items():
         found = risks(parts.right, np.where(both, score, np.nan), parts.answers, parts.spec.clusters)
@@ -215,8 +230,7 @@ def _frames(parts: Parts) -> LabelsFinding:
     for ask in parts.bench.claim.reports:
         cells: list[Estimate | str | None] = []
         for frame in frames:
-            asked = (ask == "know") == (frame is Frame.HIDDEN) and (frame is not Frame.STUDENT or ask == "true")
-            if not asked:
+            if (ask == "know") != (frame is Frame.HIDDEN):
                 cells.append(None)
                 continue
             score = parts.report(frame, ask)["confidence"].to_numpy(dtype=np.float64)
@@ -229,7 +243,8 @@ def _frames(parts: Parts) -> LabelsFinding:
         columns=("", "own answer", "shuffled answer", "a student's answer", "before answering"),
         rows=tuple(rows),
         unit=Unit.NUMBER,
-        note="A report about another option that tells whether the own answer is right is about the question.",
+        note="A report about another option that tells whether the own answer is right is about the question. The "
+        "shuffled answer is a wrong option in any case.",
     )
     return LabelsFinding(
         name="frames",

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from firsthand.analysis.inference import FloatArray, Measured
-from firsthand.analysis.meta_d import LEAST_D, RATINGS, MetaDMeasured, counts_of, measured_meta_d, rated
+from firsthand.analysis.meta_d import FURTHEST, LEAST_D, RATINGS, MetaDMeasured, counts_of, measured_meta_d, rated
 from firsthand.analysis.results import Estimate
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.errors import AnalysisError
@@ -50,7 +50,9 @@ def two_option_finding(bench: Bench, rows: pd.DataFrame, spec: AnalysisSpec) -> 
         valid = int(choices["valid"].sum())
         notes.append(f"{TITLES[ask]}: {valid} of {len(choices)} choices are valid in answer and report.")
         try:
-            found.append((TITLES[ask], _cells(meta_d_of(choices, spec), spec)))
+            fitted = meta_d_of(choices, spec)
+            found.append((TITLES[ask], _cells(fitted, spec)))
+            notes += _bound(TITLES[ask], fitted)
         except AnalysisError as error:
             notes.append(f"{TITLES[ask]}: no meta-d'. {error.problem}")
     grid = Grid(
@@ -59,7 +61,7 @@ def two_option_finding(bench: Bench, rows: pd.DataFrame, spec: AnalysisSpec) -> 
         columns=("", "d'", "meta-d'", "meta-d' - d'", "meta-d' / d'"),
         rows=tuple(found),
         unit=Unit.NUMBER,
-        note=f"A quotient is given where d' is shown to be above {LEAST_D:g}. Confidence in {RATINGS} ratings of equal "
+        note=f"meta-d' is given where d' is shown to be above {LEAST_D:g}. Confidence in {RATINGS} ratings of equal "
         "number within each wording.",
     )
     return LabelsFinding(
@@ -74,6 +76,16 @@ def two_option_finding(bench: Bench, rows: pd.DataFrame, spec: AnalysisSpec) -> 
             "one, too.",
         ),
     )
+
+
+def _bound(title: str, found: MetaDMeasured) -> list[str]:
+    """What is to be said of fits that had to stop at their bound."""
+    if found.at_bound:
+        return [f"{title}: the fit lies at its bound of {FURTHEST:g}, so meta-d' is at least as far from 0 as it says."]
+    if found.draws_at_bound > 0:
+        share = f"{found.draws_at_bound:.0%}" if found.draws_at_bound >= 0.005 else "less than 1%"
+        return [f"{title}: {share} of the resampled fits lie at their bound of {FURTHEST:g}, where the interval ends."]
+    return []
 
 
 def _cells(found: MetaDMeasured, spec: AnalysisSpec) -> tuple[Estimate | str | None, ...]:

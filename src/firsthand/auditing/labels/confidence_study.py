@@ -10,17 +10,18 @@ import numpy as np
 import pandas as pd
 
 from firsthand.auditing.labels.confidence_document import Parts, assemble
-from firsthand.auditing.labels.confidence_observers import LEAST_SUBJECTS, OtherModel, Public, embedded
+from firsthand.auditing.labels.confidence_gates import LEAST_UNITS, OtherModel, Said
+from firsthand.auditing.labels.confidence_observers import LEAST_SUBJECTS, Public, embedded
 from firsthand.auditing.running import bindings_of, card_of, examined, settle
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.claims.freeze import FrozenLabels
 from firsthand.claims.labels import ConfidenceClaim
 from firsthand.engine import LoadedModel, load
-from firsthand.errors import LabelsError
+from firsthand.errors import ElicitationError, EngineError, LabelsError
 from firsthand.progress import Progress, Silent, tracked
 from firsthand.report.document import ModelCard
 from firsthand.report.labels_document import DataCard, LabelsDocument
-from firsthand.studies.labels.confidence.asking import ALL, COLUMNS, Bench, reader_rows, rows_of
+from firsthand.studies.labels.confidence.asking import ALL, COLUMNS, Bench, reader_rows, rows_of, third_asks
 from firsthand.studies.labels.confidence.questions import Questions, digest_of, sample
 from firsthand.studies.labels.confidence.scores import answers_of, report_of
 from firsthand.studies.labels.confidence.texts import Frame
@@ -85,14 +86,16 @@ def confidence(
     bench = Bench.of(claim, loaded, items)
     rows = _kept(folder / "trace", "questions", bench, progress, partial(_made, bench))
     answers = answers_of(rows)
-    third = report_of(rows, Frame.STUDENT, "true", list(answers["question"]))["raw"].to_numpy(dtype=np.float64)
     cards, other = [card_of(loaded)], None
     if claim.reader is not None:
         progress.say(f"loading {claim.reader}")
         second = reader or load(claim.reader, device=loaded.device, dtype=loaded.dtype)
-        other, card = _other(folder, claim, second, bench, answers, progress)
-        cards.append(card)
-    public = Public(items, answers, embedded(loaded, items), third, other)
+        try:
+            other, card = _other(folder, claim, second, bench, answers, progress)
+            cards.append(card)
+        except (ElicitationError, EngineError) as error:
+            notes.append(f"The reader {claim.reader} could not be asked, and is left out: {error.problem}")
+    public = _public(bench, rows, answers, other)
     progress.say("fitting observers and judging")
     spec, said = spec_of(claim, public)
     notes += said
@@ -107,15 +110,33 @@ def confidence(
 
 
 def spec_of(claim: ConfidenceClaim, public: Public) -> tuple[AnalysisSpec, list[str]]:
-    """The claim's rules; with few subjects these are no independent units, and a note says so."""
+    """The claim's rules, and notes on what few subjects make of them.
+
+    From five subjects on they stay independent units. Of fewer no interval can be had, so that those shown are over
+    questions; what follows for the verdict is in :func:`~firsthand.auditing.labels.confidence_gates.too_few`.
+    """
     subjects = len({item.subject for item in public.items})
     if subjects >= LEAST_SUBJECTS or "subject" not in claim.analysis.clusters:
         return claim.analysis, []
-    note = (
-        f"There are {subjects} subjects, fewer than {LEAST_SUBJECTS}: questions are the independent units, observers "
-        "are fitted on other questions of the same subjects, and nothing is said of other subjects."
-    )
+    fitted = f"There are {subjects} subjects, fewer than {LEAST_SUBJECTS}: "
+    fitted += "observers are fitted on other questions of the same subjects"
+    if subjects >= LEAST_UNITS:
+        return claim.analysis, [f"{fitted}."]
+    note = f"{fitted}, questions are the independent units, and nothing is said of other subjects."
     return claim.analysis.model_copy(update={"clusters": ("question",)}), [note]
+
+
+def _public(bench: Bench, rows: pd.DataFrame, answers: pd.DataFrame, other: OtherModel | None) -> Public:
+    keys, loaded = list(answers["question"]), bench.loaded
+    given = [item.options[int(answer)] for item, answer in zip(bench.items, answers["answer"], strict=True)]
+    return Public(
+        bench.items,
+        answers,
+        embedded(loaded, [item.text for item in bench.items]),
+        embedded(loaded, given),
+        {ask: Said.of(report_of(rows, Frame.STUDENT, ask, keys)) for ask in third_asks(bench.claim)},
+        other,
+    )
 
 
 def _kept(
@@ -126,14 +147,16 @@ def _kept(
     make: Callable[[int], Sequence[pd.DataFrame]],
 ) -> pd.DataFrame:
     trace = Trace(folder)
-    starts = range(0, len(bench.items), TOGETHER)
-    units = [f"{name}.{start:05d}" for start in starts]
-    frames = []
+    starts, units, frames = range(0, len(bench.items), TOGETHER), _units(name, bench), list[pd.DataFrame]()
     stage = f"questions asked of {bench.loaded.name}"
     for start, unit in tracked(list(zip(starts, units, strict=True)), stage, len(units), progress):
         frames += kept(trace, [unit], partial(make, start), COLUMNS)
     trace.finish(units, {"study": "confidence"})
     return pd.concat(frames, ignore_index=True)
+
+
+def _units(name: str, bench: Bench) -> list[str]:
+    return [f"{name}.{start:05d}" for start in range(0, len(bench.items), TOGETHER)]
 
 
 def _made(bench: Bench, start: int) -> list[pd.DataFrame]:
@@ -143,7 +166,11 @@ def _made(bench: Bench, start: int) -> list[pd.DataFrame]:
 def _other(
     folder: Path, claim: ConfidenceClaim, loaded: LoadedModel, judged: Bench, answers: pd.DataFrame, progress: Progress
 ) -> tuple[OtherModel, ModelCard]:
-    """What another model makes of questions and answers; its rows are kept under a name made of its weights."""
+    """What another model makes of questions and answers; its rows are kept under a name made of its weights.
+
+    Raises:
+        ElicitationError, EngineError: If it cannot be asked. What it was asked until then is a finished trace.
+    """
     if loaded.weights_sha256 == judged.loaded.weights_sha256:
         raise LabelsError(
             f"{loaded.name} has the weights of {judged.loaded.name}: it would be the same model in the third person.",
@@ -155,15 +182,23 @@ def _other(
     def made(start: int) -> list[pd.DataFrame]:
         return [reader_rows(bench, start, own, TOGETHER)]
 
-    rows = _kept(folder / f"reader-{loaded.weights_sha256[:12]}", "reader", bench, progress, made)
+    place = folder / f"reader-{loaded.weights_sha256[:12]}"
+    try:
+        rows = _kept(place, "reader", bench, progress, made)
+    except (ElicitationError, EngineError) as error:
+        trace = Trace(place)
+        done = [unit for unit in _units("reader", bench) if trace.unit_done(unit)]
+        trace.finish(done, {"study": "confidence", "stopped": error.problem})
+        raise
     theirs, keys = answers_of(rows), list(answers["question"])
     theirs = theirs.set_index("question").loc[keys].reset_index()
     return (
         OtherModel(
             name=loaded.name,
-            sure=np.exp(theirs["top"].to_numpy(dtype=np.float64)),
+            answered=Said.of(theirs.assign(raw=np.exp(theirs["top"]), valid=theirs["right"].notna())),
+            right=np.array([float(a == item.answer) for a, item in zip(theirs["answer"], bench.items, strict=True)]),
             likelihood=_likelihood(rows, own, keys),
-            true=report_of(rows, Frame.STUDENT, "true", keys)["raw"].to_numpy(dtype=np.float64),
+            said={ask: Said.of(report_of(rows, Frame.STUDENT, ask, keys)) for ask in third_asks(claim)},
         ),
         card_of(loaded),
     )

@@ -20,12 +20,13 @@ class ConfidenceClaim(_Part):
         model: Name, folder, GGUF file or Hugging Face id of the model that reports.
         data_sha256: Hash of the questions that the study draws from.
         reader: Another language model that reads the same questions and answers. ``None``: none does, and nothing can
-            end ``privileged``.
+            end ``privileged``; nor can it beside one that does not reply validly or is right less often.
         reports: How confidence is asked for.
         questions: Questions that are asked, drawn evenly from the subjects.
         pairs: How many of them are asked again as a choice between two, for meta-d'.
         orders: Orders of the options in which each is asked; half of them use each wording of a report.
-        layers: Layers at which a probe reads the place of the answer. ``None``: five, evenly over the depth.
+        layers: Layers at which a probe reads the end of the question, where the answer is due. ``None``: five, evenly
+            over the depth.
         seed: Seed of everything that is drawn.
         analysis: The rules of judgement. Independent units are the questions and their subjects.
     """

@@ -1,13 +1,16 @@
 """Every report is asked about the right answer, in both wordings, and read exactly."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
-from firsthand.engine import Row, candidate_tokens, run, score_candidates
+from firsthand.auditing.labels.confidence_gates import Said
+from firsthand.claims.labels import ConfidenceClaim
+from firsthand.engine import LoadedModel, Row, candidate_tokens, run, score_candidates
 from firsthand.engine.prompts import render
 from firsthand.errors import ElicitationError
 from firsthand.studies.labels.confidence.asking import (
@@ -20,7 +23,9 @@ from firsthand.studies.labels.confidence.asking import (
     reader_rows,
     rows_of,
 )
+from firsthand.studies.labels.confidence.questions import digest_of, read_questions
 from firsthand.studies.labels.confidence.reading import Question, replies
+from firsthand.studies.labels.confidence.scores import report_of
 from firsthand.studies.labels.confidence.texts import CODES, WORDINGS, Frame
 
 
@@ -28,8 +33,9 @@ def test_every_question_is_answered_and_reported_on_in_both_orders(rows: pd.Data
     counts = rows[rows["set"] == ALL].groupby(["frame", "ask"]).size()
     assert counts["answer", "answer"] == 6
     for ask in ("true", "percent", "code"):
-        assert counts["own", ask] == counts["other", ask] == 6
-    assert counts["student", "true"] == counts["hidden", "know"] == 6
+        assert counts["own", ask] == counts["other", ask] == counts["student", ask] == 6
+    assert counts["hidden", "know"] == 6
+    assert ("student", "know") not in counts
     two = rows[rows["set"] == TWO].groupby(["frame", "ask"]).size()
     assert two.to_dict() == {("answer", "answer"): 4, ("own", "percent"): 4, ("own", "true"): 4}
     assert rows["trial_id"].is_unique
@@ -44,7 +50,31 @@ def test_reports_are_about_the_answer_that_is_likeliest_over_the_orders_and_the_
         others = set(some[some["frame"] == "other"]["proposed"])
         assert len(others) == 1
         assert own not in others
+        assert not others & set(some["right"]), "the other option is wrong whether the own answer is right or not"
         assert set(some[some["frame"].isin(["answer", "hidden"])]["proposed"]) == {-1}
+
+
+def test_another_option_is_a_wrong_one_as_often_beside_right_answers_as_beside_wrong_ones(bench: Bench) -> None:
+    for item in bench.items:
+        for own in range(4):
+            other = bench.another(item, own)
+            assert other is not None
+            assert other not in (own, item.answer)
+        assert bench.another(replace(item, options=item.options[:2]), 0) is None
+    drawn = {(bench.another(item, item.answer) or 0) - item.answer for item in bench.items}
+    assert len(drawn) > 2
+
+
+def test_of_two_options_no_other_is_asked_about(tiny: LoadedModel, tmp_path: Path) -> None:
+    lines = [f'{{"question": "Is it {i}?", "choices": ["yes", "no"], "answer": "{"AB"[i % 2]}"}}' for i in range(20)]
+    (tmp_path / "two.jsonl").write_text("\n".join(lines))
+    questions = read_questions(tmp_path / "two.jsonl")
+    claim = ConfidenceClaim(data_sha256=digest_of(questions), questions=20, pairs=0, layers=(0,), reports=("true",))
+    rows = rows_of(Bench.of(claim, tiny, questions.items), 0, 2)
+    assert set(rows["frame"]) == {"answer", "own", "student"}
+    keys = list(rows["question"].unique())
+    assert not Said.of(report_of(rows, Frame.OTHER, "true", keys)).asked
+    assert Said.of(report_of(rows, Frame.OWN, "true", keys)).asked
 
 
 def test_in_a_choice_between_two_each_order_has_its_own_answer(rows: pd.DataFrame) -> None:
@@ -137,7 +167,8 @@ def test_rows_do_not_depend_on_what_is_asked_together(bench: Bench, rows: pd.Dat
 def test_another_model_is_asked_for_its_own_answer_and_about_the_judged_model_s(bench: Bench) -> None:
     own = {item.key: 2 for item in bench.items}
     found = reader_rows(bench, 0, own, 2)
-    assert found.groupby("frame").size().to_dict() == {"answer": 4, "student": 4}
+    assert found.groupby("frame").size().to_dict() == {"answer": 4, "student": 12}
+    assert set(found[found["frame"] == "student"]["ask"]) == {"true", "percent", "code"}
     assert set(found[found["frame"] == "student"]["proposed"]) == {2}
 
 

@@ -71,6 +71,45 @@ def test_an_answer_may_be_a_letter_the_text_or_a_number_from_0_or_1(
     assert found.subjects == ("s0", "s1", "s2")
 
 
+@pytest.mark.parametrize(
+    ("choices", "answers"),
+    [
+        (["p", "q", "r"], [1, 2, 1]),
+        (["2", "3", "4"], ["2", "2", "2"]),
+        (["B", "A", "C"], ["A", "B", "C"]),
+    ],
+)
+def test_answers_that_can_be_read_in_two_ways_are_refused_with_a_way_out(
+    tmp_path: Path, choices: list[str], answers: list[Any]
+) -> None:
+    rows = [{"question": f"Q{i}?", "choices": choices, "answer": answer} for i, answer in enumerate(answers)]
+    with pytest.raises(LabelsError, match=r"can be read as .* and as") as caught:
+        read_questions(saved(tmp_path, rows))
+    assert "as letters" in str(caught.value)
+
+
+def test_numbers_are_read_alike_in_all_files_of_a_folder(tmp_path: Path) -> None:
+    for name, answers in (("a", [1, 2]), ("b", [0, 2])):
+        rows = [{"question": f"{name}{i}?", "choices": ["p", "q", "r"], "answer": a} for i, a in enumerate(answers)]
+        saved(tmp_path, rows, f"{name}.jsonl")
+    assert [item.answer for item in read_questions(tmp_path).items] == [1, 2, 0, 2]
+
+
+def test_numbers_and_texts_that_agree_are_no_two_ways(tmp_path: Path) -> None:
+    rows = [{"question": f"Q{i}?", "choices": ["0", "1", "2"], "answer": i} for i in range(3)]
+    assert [item.answer for item in read_questions(saved(tmp_path, rows)).items] == [0, 1, 2]
+
+
+def test_a_header_is_not_taken_for_a_question_nor_named_columns_for_places(tmp_path: Path) -> None:
+    lines = ["answer,question,A,B,C,D", *(f"{'ABCD'[i]},Q{i}?,p,q,r,D" for i in range(4))]
+    (tmp_path / "set.csv").write_text("\n".join(lines) + "\n")
+    assert [item.answer for item in read_questions(tmp_path / "set.csv").items] == [0, 1, 2, 3]
+    (tmp_path / "other.csv").write_text("best,body,x,y,B\n" + "".join(f"p,Q{i}?,p,q,B\n" for i in range(3)))
+    columns = Columns("body", ("x", "y"), "best")
+    found = read_questions(tmp_path / "other.csv", columns).items
+    assert [(one.question, one.answer) for one in found] == [("Q0?", 0), ("Q1?", 0), ("Q2?", 0)]
+
+
 def test_options_may_be_a_list_or_a_list_written_as_text_and_columns_may_be_named(tmp_path: Path) -> None:
     listed = [
         {"question": "Q?", "choices": ["p", "q", "r"], "answer": 2},

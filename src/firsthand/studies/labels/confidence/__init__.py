@@ -2,6 +2,8 @@
 
 ``files``
     questions from the layouts in which people keep them
+``marks``
+    which option an answer in a file means
 ``questions``
     questions cleaned, counted, drawn evenly by subject, and posed in several orders of their options
 ``texts``

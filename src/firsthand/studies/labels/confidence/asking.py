@@ -128,9 +128,16 @@ class Bench:
         x, y = stream("confidence", self.claim.seed, "codes", item.key).permutation(list(CODES))[:2]
         return str(x), str(y)
 
-    def another(self, item: MultipleChoice, answer: int) -> int:
-        """Another option than the answer, drawn by lot."""
-        others = [i for i in range(len(item.options)) if i != answer]
+    def another(self, item: MultipleChoice, answer: int) -> int | None:
+        """A wrong option other than the answer, drawn by lot; ``None`` of two options.
+
+        Were the right option among them, a report about another would be about a right one only where the own answer
+        is wrong, and so tell something of the own answer by the draw alone. Of two options only right answers have
+        such another.
+        """
+        if len(item.options) < 3:
+            return None
+        others = [i for i in range(len(item.options)) if i not in (answer, item.answer)]
         return others[int(stream("confidence", self.claim.seed, "another", item.key).integers(len(others)))]
 
 
@@ -198,8 +205,20 @@ def reader_rows(
     prompts = []
     for orders in bench.every[start : start + count]:
         prompts += [_answer(one, ALL) for one in orders]
-        prompts += [Prompt(one, ALL, Frame.STUDENT, "true", own[one.item.key], ("", "")) for one in orders]
+        prompts += [
+            Prompt(one, ALL, Frame.STUDENT, ask, own[one.item.key], bench.codes(one.item))
+            for one in orders
+            for ask in third_asks(bench.claim)
+        ]
     return _table(bench, prompts, _asked(bench, prompts, advance))
+
+
+def third_asks(claim: ConfidenceClaim) -> tuple[str, ...]:
+    """How a report is asked for about the same answer as a student's: like the report, and as yes or no in any case.
+
+    A report about an answer that is not given yet has no like in the third person.
+    """
+    return tuple(dict.fromkeys(("true", *(ask for ask in claim.reports if ask != "know"))))
 
 
 def chosen(logprobs: Sequence[Sequence[float] | NDArray[np.float64]]) -> int:
@@ -226,8 +245,9 @@ def _reports(bench: Bench, orders: Sequence[Posed], own: int) -> list[Prompt]:
                 found.append(Prompt(one, ALL, Frame.HIDDEN, ask, -1, codes))
             else:
                 found.append(Prompt(one, ALL, Frame.OWN, ask, own, codes))
-                found.append(Prompt(one, ALL, Frame.OTHER, ask, other, codes))
-        found.append(Prompt(one, ALL, Frame.STUDENT, "true", own, codes))
+                if other is not None:
+                    found.append(Prompt(one, ALL, Frame.OTHER, ask, other, codes))
+        found += [Prompt(one, ALL, Frame.STUDENT, ask, own, codes) for ask in third_asks(claim)]
     return found
 
 

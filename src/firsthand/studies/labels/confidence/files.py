@@ -2,17 +2,15 @@
 
 import csv
 import json
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from firsthand.errors import LabelsError
+from firsthand.studies.labels.confidence.marks import LETTERS, Raw, meant_by
 from firsthand.studies.labels.tables import Record, read_records
 
-LETTERS: Final = "ABCDEFGHIJ"
-"""Letters of options, as many as a question may have."""
 QUESTION_COLUMNS: Final = ("question", "prompt", "query", "stem", "input")
 OPTION_COLUMNS: Final = ("options", "choices", "answers")
 ANSWER_COLUMNS: Final = ("answer", "label", "target", "answerkey", "answer_key", "correct", "gold")
@@ -37,28 +35,18 @@ class Columns:
     subject: str | None = None
 
 
-@dataclass(frozen=True)
-class Raw:
-    """A question as a file has it: texts without space around them, and the answer as it is written."""
-
-    question: str
-    options: tuple[str, ...]
-    answer: str
-    subject: str
-
-
 def read_raw(path: Path, columns: Columns) -> list[tuple[Raw, int | None]]:
     """The questions of a file or folder with the number of the right option, ``None`` where it names none.
 
     Raises:
-        LabelsError: If nothing there can be read as questions.
+        LabelsError: If nothing there can be read as questions, or answers can be read in two ways.
     """
-    found: list[tuple[Raw, int | None]] = []
-    for file in _files(path):
-        raw = _headerless(file) or _named(file, read_records(file), columns)
-        meant = _meaning([(one.answer, one.options) for one in raw])
-        found += [(one, meant(one.answer, one.options)) for one in raw]
-    return found
+    guessed = columns == Columns()
+    files = {
+        file: (_headerless(file) if guessed else []) or _named(file, read_records(file), columns)
+        for file in _files(path)
+    }
+    return meant_by(files)
 
 
 def _files(path: Path) -> list[Path]:
@@ -86,15 +74,24 @@ def _headerless(path: Path) -> list[Raw]:
             rows = [row for row in csv.reader(file, strict=True) if row]
     except (OSError, ValueError, csv.Error):
         return []  # what is wrong with it is told by the reader of named columns
-    if not rows or not 4 <= len(rows[0]) <= len(LETTERS) + 2 or rows[0][-1].strip().upper() not in _letters(rows[0]):
+    if not rows or not 4 <= len(rows[0]) <= len(LETTERS) + 2 or _is_header(rows[0]):
+        return []
+    if not _ends_in_letter(rows[0]) or 2 * sum(map(_ends_in_letter, rows)) <= len(rows):
         return []
     subject = _subject_of(path)
     # A row of another length keeps its fields; it is counted as malformed or without an answer later on.
     return [Raw(row[0].strip(), tuple(field.strip() for field in row[1:-1]), row[-1].strip(), subject) for row in rows]
 
 
-def _letters(row: Sequence[str]) -> tuple[str, ...]:
-    return tuple(LETTERS[: len(row) - 2])
+def _is_header(row: Sequence[str]) -> bool:
+    """Whether a row names columns: one of questions and one of answers."""
+    names = {field.strip().lower() for field in row}
+    return bool(names & set(QUESTION_COLUMNS)) and bool(names & set(ANSWER_COLUMNS))
+
+
+def _ends_in_letter(row: Sequence[str]) -> bool:
+    mark = row[-1].strip().upper()
+    return len(mark) == 1 and mark in LETTERS[: max(0, len(row) - 2)]
 
 
 def _named(path: Path, rows: Sequence[Record], columns: Columns) -> list[Raw]:
@@ -169,33 +166,3 @@ def _text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value).strip()
-
-
-Meaning = Callable[[str, Sequence[str]], int | None]
-
-
-def _meaning(answers: Sequence[tuple[str, Sequence[str]]]) -> Meaning:
-    """How a file names right answers: by letter, by text, or by number from 0 or 1; whatever fits most rows."""
-    ways: tuple[Meaning, ...] = (_letter, _own_text, _number(0), _number(1))
-    fits = Counter({i: sum(way(a, o) is not None for a, o in answers) for i, way in enumerate(ways)})
-    return ways[max(range(len(ways)), key=lambda i: (fits[i], -i))]
-
-
-def _letter(answer: str, options: Sequence[str]) -> int | None:
-    mark = answer.strip("().: ").upper()
-    place = LETTERS.find(mark) if len(mark) == 1 else -1
-    return place if 0 <= place < len(options) else None
-
-
-def _own_text(answer: str, options: Sequence[str]) -> int | None:
-    return list(options).index(answer) if list(options).count(answer) == 1 else None
-
-
-def _number(first: int) -> Meaning:
-    def numbered(answer: str, options: Sequence[str]) -> int | None:
-        if not answer.isdecimal():
-            return None
-        place = int(answer) - first
-        return place if 0 <= place < len(options) else None
-
-    return numbered

@@ -13,7 +13,8 @@ from typing import Final
 from transformers import PreTrainedTokenizerBase
 
 from firsthand.errors import LabelsError
-from firsthand.studies.labels.confidence.files import LETTERS, Columns, Raw, read_raw
+from firsthand.studies.labels.confidence.files import Columns, read_raw
+from firsthand.studies.labels.confidence.marks import LETTERS, Raw
 from firsthand.trials.canonical import digest
 from firsthand.trials.randomness import stream
 

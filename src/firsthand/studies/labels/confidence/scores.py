@@ -25,13 +25,15 @@ def answers_of(rows: pd.DataFrame) -> pd.DataFrame:
         is no letter), ``coverage``; of the distribution over options, mean over orders: ``top`` (its logarithm at the
         answer), ``margin`` (log odds against the runner-up) and ``entropy``; ``agree`` (whether every order has the
         same likeliest option), ``letters`` (letter index of the likeliest option of each order); ``place`` (of the
-        answer's letter in the first order).
+        answer's letter in the first order); ``each`` (log share of the answer in every order).
     """
     mine = rows[(rows["set"] == ALL) & (rows["frame"] == str(Frame.ANSWER))]
     found = []
-    for key, some in mine.sort_values("order").groupby("question", sort=False):
+    # A stable sort: answers keep the order of the questions.
+    for key, some in mine.sort_values("order", kind="stable").groupby("question", sort=False):
         logprobs = [np.asarray(one, dtype=np.float64) for one in some["logprobs"]]
-        shares = np.mean([one - np.logaddexp.reduce(one) for one in logprobs], axis=0)
+        by_order = [one - np.logaddexp.reduce(one) for one in logprobs]
+        shares = np.mean(by_order, axis=0)
         shares = shares - np.logaddexp.reduce(shares)
         answer = chosen(logprobs)
         best = [int(one.argmax()) for one in logprobs]
@@ -52,6 +54,7 @@ def answers_of(rows: pd.DataFrame) -> pd.DataFrame:
                 "agree": float(len(set(best)) == 1),
                 "letters": [order.index(option) for order, option in zip(orders, best, strict=True)],
                 "place": orders[0].index(answer),
+                "each": [float(one[answer]) for one in by_order],
             }
         )
     return pd.DataFrame(found)
@@ -67,8 +70,9 @@ def report_of(rows: pd.DataFrame, frame: Frame, ask: str, questions: Sequence[st
         questions: The questions, in the order wanted.
 
     Returns:
-        ``confidence`` (NaN if it is invalid in some order), ``raw`` (the same, whether valid or not), ``coverage`` and
-        ``proposed`` (the option that was shown as the answer), one row a question.
+        ``confidence`` (NaN if it is invalid in some order), ``raw`` (the same, whether valid or not), ``valid``,
+        ``coverage`` and ``proposed`` (the option that was shown as the answer), one row a question; NaN and not valid
+        where nothing was asked.
     """
     mine = rows[(rows["set"] == ALL) & (rows["frame"] == str(frame)) & (rows["ask"] == ask)]
     mine = mine.assign(stated=stated(mine))
@@ -81,7 +85,8 @@ def report_of(rows: pd.DataFrame, frame: Frame, ask: str, questions: Sequence[st
             "valid": grouped["named"].all(),
             "proposed": grouped["proposed"].first(),
         }
-    ).loc[list(questions)]
+    ).reindex(list(questions))
+    table["valid"] = table["valid"].eq(True)
     table["confidence"] = table["raw"].where(table["valid"])
     return table.reset_index(drop=True)
 

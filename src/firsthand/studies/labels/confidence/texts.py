@@ -31,7 +31,7 @@ class Frame(StrEnum):
     OWN = "own"
     """The model's own answer, in its own turn."""
     OTHER = "other"
-    """Another option, drawn by lot, put in its turn as though it had answered so: the shuffled answers."""
+    """Another wrong option, drawn by lot, put in its turn as though it had answered so: the shuffled answers."""
     STUDENT = "student"
     """The model's answer, said to be a student's: the same model in the third person."""
     HIDDEN = "hidden"
