@@ -7,10 +7,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from firsthand.auditing.labels.prediction import OTHER_PROMPT, balanced, judge, judged_rows, other_prompt
-from firsthand.auditing.labels.prediction_known import NOTHING, Trials, by_lot, known_answers, planted_truth
+from firsthand.analysis.results import CapabilityResult
+from firsthand.auditing.labels.prediction import Heard, judge, over_properties
+from firsthand.auditing.labels.prediction_known import (
+    ANSWERS,
+    NOTHING,
+    SILENT,
+    Trials,
+    by_lot,
+    known_answers,
+    planted_truth,
+)
+from firsthand.auditing.labels.prediction_rows import OTHER_PROMPT, balanced, judged_rows, other_prompt
 from firsthand.auditing.labels.readers import READER, UNREAD
 from firsthand.claims.claim import AnalysisSpec
+from firsthand.studies.labels.prediction.reports import ANSWER_SHOWN, OUTRIGHT
 from firsthand.vocabulary import Verdict
 
 SPEC = AnalysisSpec(clusters=("item", "group"), bootstrap_draws=400)
@@ -64,10 +75,23 @@ def constant(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.zeros(len(truth))
 
 
-def verdict(table: pd.DataFrame, observers: Mapping[str, np.ndarray]) -> tuple[Verdict, tuple[str, ...]]:
-    rows = judged_rows(table, MOST)
+def result_of(
+    table: pd.DataFrame,
+    observers: Mapping[str, np.ndarray],
+    heard: Heard = ANSWERS,
+    most: int = MOST,
+    **ability: np.ndarray,
+) -> CapabilityResult:
+    rows = judged_rows(table, most)
     truth = rows["truth"][rows["arm"] == "target"].to_numpy()
-    found = judge(rows, 2, observers, truth, SPEC)
+    able = {OUTRIGHT: ability.get("outright", truth), ANSWER_SHOWN: ability.get("shown", truth)}
+    return judge(rows, 2, observers, {f"{READER}other": heard}, able, SPEC)
+
+
+def verdict(
+    table: pd.DataFrame, observers: Mapping[str, np.ndarray], heard: Heard = ANSWERS
+) -> tuple[Verdict, tuple[str, ...]]:
+    found = result_of(table, observers, heard)
     return found.verdict, found.reasons
 
 
@@ -96,11 +120,110 @@ def test_a_classifiers_own_answers_are_public_inference() -> None:
     assert found is Verdict.PUBLIC_INFERENCE, reasons
 
 
-def test_a_report_that_is_as_right_after_examples_by_lot_follows_something_else() -> None:
+def test_a_report_that_is_as_right_after_examples_by_lot_is_privileged_all_the_same() -> None:
+    """The question names the classes: who works out the answer itself needs no examples."""
     table, observers = planted(oracle, by_words=False)
     lot = table["arm"] == "lot"
-    found, reasons = verdict(table.assign(answer=table["answer"].where(~lot, table["truth"])), observers)
-    assert found is Verdict.ANOMALY_ONLY, reasons
+    found = result_of(table.assign(answer=table["answer"].where(~lot, table["truth"])), observers)
+    assert found.verdict is Verdict.PRIVILEGED, found.reasons
+    assert [arm.name for arm in found.arms] == [OTHER_PROMPT]
+
+
+def test_a_report_that_is_as_right_about_another_prompt_follows_something_else() -> None:
+    table, observers = planted(oracle, by_words=False)
+    rows = judged_rows(table, MOST)
+    moved = rows["arm"] == OTHER_PROMPT
+    rows = rows.assign(answer=rows["answer"].where(~moved, rows["truth"]))
+    truth = rows["truth"][rows["arm"] == "target"].to_numpy()
+    found = judge(rows, 2, observers, {f"{READER}other": ANSWERS}, {OUTRIGHT: truth, ANSWER_SHOWN: truth}, SPEC)
+    assert found.verdict is Verdict.ANOMALY_ONLY, found.reasons
+
+
+@pytest.mark.parametrize("heard", [SILENT, Heard(coverage=0.9, valid=0.4), Heard(coverage=0.4, valid=0.9)])
+def test_a_reader_that_does_not_answer_opens_no_gate(heard: Heard) -> None:
+    found, reasons = verdict(*planted(oracle, by_words=False), heard=heard)
+    assert found is Verdict.INSUFFICIENT
+    assert "no other language model that was asked answers these questions" in reasons[-1]
+    assert f"{heard.coverage:.1%}" in reasons[-1]
+    assert f"{heard.valid:.1%} valid" in reasons[-1]
+
+
+def test_a_classifier_on_another_models_states_opens_no_gate_by_itself() -> None:
+    table, observers = planted(oracle, by_words=False)
+    states = {
+        f"{READER}other, its states of 80 prompts" if n.startswith(READER) else n: o for n, o in observers.items()
+    }
+    found, reasons = verdict(table, states)
+    assert found is Verdict.INSUFFICIENT
+    assert reasons[-1] == UNREAD
+
+
+def test_how_far_a_reader_answers_is_told_from_its_rows() -> None:
+    rows = pd.DataFrame({"coverage": [1.0, 0.5, 1.0, 0.5], "answer": [0.0, np.nan, 1.0, 1.0], "choice": 0.0})
+    assert Heard.of(rows) == Heard(coverage=0.75, valid=0.75)
+    assert Heard.of(rows).reads(SPEC)
+    assert not Heard.of(rows.assign(answer=[np.nan, np.nan, 1.0, 1.0])).reads(SPEC)
+
+
+def guessing_evenly(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return by_lot(truth, 2, "evenly")
+
+
+def test_no_absence_is_concluded_of_a_property_that_the_model_cannot_compute() -> None:
+    table, observers = planted(guessing_evenly, by_words=True)
+    truth = table["truth"][table["arm"] == "target"].to_numpy()
+    able, blind = (result_of(table, observers, shown=read) for read in (truth, by_lot(truth, 2, "shown")))
+    assert able.verdict is Verdict.NO_ACCESS, able.reasons
+    assert blind.verdict is Verdict.INSUFFICIENT
+    assert blind.equivalence is not None
+    assert ANSWER_SHOWN in str(blind.equivalence.refused)
+    assert [reader.name for reader in blind.readers] == [ANSWER_SHOWN]
+
+
+def test_nor_where_its_behaviour_is_gone_when_asked_outright() -> None:
+    table, observers = planted(guessing_evenly, by_words=True)
+    truth = table["truth"][table["arm"] == "target"].to_numpy()
+    found = result_of(table, observers, outright=by_lot(truth, 2, "gone"))
+    assert found.verdict is Verdict.INSUFFICIENT
+    assert [reader.name for reader in found.readers] == [OUTRIGHT]
+
+
+def test_even_a_claim_that_asks_for_little_sensitivity_needs_the_property_to_be_told() -> None:
+    table, observers = planted(guessing_evenly, by_words=True)
+    rows = judged_rows(table, MOST)
+    truth = rows["truth"][rows["arm"] == "target"].to_numpy()
+    spec = SPEC.model_copy(update={"minimum_sensitivity": 0.1})
+    able = {OUTRIGHT: truth, ANSWER_SHOWN: by_lot(truth, 2, "shown")}
+    found = judge(rows, 2, observers, {f"{READER}other": ANSWERS}, able, spec)
+    assert found.verdict is Verdict.INSUFFICIENT
+    assert "what it cannot compute it cannot foresee" in found.reasons[-1]
+
+
+def test_a_lead_in_one_draw_of_examples_and_not_in_the_other_is_not_privileged() -> None:
+    table, observers = planted(oracle, by_words=False)
+    second = table["experiment"] == 1
+    truth = table["truth"][table["arm"] == "target"].to_numpy()
+    known = np.where(np.arange(ITEMS) % 2 == 1, truth, observers["words, 80 prompts"])
+    better = {**observers, "words, 80 prompts": known}
+    found = result_of(table.assign(answer=table["answer"].where(second, table["truth"])), better)
+    assert found.verdict is Verdict.INSUFFICIENT, found.reasons
+    assert "words, 80 prompts in draw 2" in found.reasons[-1]
+    assert "draw 1" not in found.reasons[-1]
+
+
+def test_of_several_properties_a_weak_one_is_not_privileged_by_chance() -> None:
+    strong = result_of(*planted(oracle, by_words=False))
+    assert strong.gap is not None
+    assert strong.score is not None
+    weak = strong.model_copy(update={"gap": strong.gap.model_copy(update={"p": 0.03})})
+    nothing = result_of(*planted(guessing, by_words=False))
+    alone = over_properties({"a": weak}, 0.05)
+    assert alone["a"].verdict is Verdict.PRIVILEGED
+    several = over_properties({"a": weak, "b": nothing, "c": strong}, 0.05)
+    assert several["a"].verdict is Verdict.INSUFFICIENT
+    assert "p = 0.03 becomes 0.06 (Holm)" in several["a"].reasons[-1]
+    assert several["b"] == nothing
+    assert several["c"].verdict is Verdict.PRIVILEGED
 
 
 @pytest.mark.parametrize("by_words", [True, False])
@@ -155,11 +278,31 @@ def test_reporters_of_known_answer_get_it_whatever_the_model_did(classes: int, s
     }
     assert all(answer.passed for answer in found.values()), [a.failure for a in found.values() if not a.passed]
     assert found["oracle"].obtained is Verdict.PRIVILEGED
+    assert found["oracle beside silence"].obtained is Verdict.INSUFFICIENT
+    assert found["as right about another prompt"].obtained is Verdict.ANOMALY_ONLY
+    assert found["noisy combination"].expected is Verdict.PUBLIC_INFERENCE
     assert found["oracle without a reader"].obtained is Verdict.INSUFFICIENT
     assert found["public behaviour"].obtained is Verdict.PUBLIC_INFERENCE
     assert found["strongest observer"].obtained is Verdict.PUBLIC_INFERENCE
     assert found["by lot"].obtained in (Verdict.INSUFFICIENT, *NOTHING)
     assert found["most frequent class"].obtained in (Verdict.INSUFFICIENT, *NOTHING)
+
+
+@pytest.mark.parametrize("put_together", [False, True])
+def test_a_combination_of_observers_that_none_of_them_matches_puts_the_instrument_out_of_order(
+    put_together: bool,
+) -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 2, ITEMS)
+    each = [np.where(rng.random(ITEMS) < 0.72, truth, 1 - truth).astype(float) for _ in range(9)]
+    observers = {f"{READER}other" if not i else f"observer {i}": given for i, given in enumerate(each)}
+    if put_together:
+        observers["everything public"] = (np.mean(each, axis=0) > 0.5).astype(float)
+    target = table_of(truth, truth * 0.0, truth * 0.0).query("arm == 'target'").assign(item=lambda t: t["number"])
+    known = known_answers(Trials("length", target.reset_index(drop=True), 2, observers, 0.0, SPEC))
+    found = next(one for one in known if one.reporter.startswith("noisy combination"))
+    assert found.passed is put_together, found.reasons
+    assert found.obtained is (Verdict.PUBLIC_INFERENCE if put_together else Verdict.PRIVILEGED), found.reasons
 
 
 def test_lots_have_equal_shares_within_every_true_class_and_planted_behaviour_no_tie_to_anything() -> None:
@@ -178,5 +321,5 @@ def test_without_examples_the_control_is_another_prompt_alone() -> None:
     table, observers = planted(oracle, by_words=False)
     rows = judged_rows(table.assign(examples=0), 0)
     assert list(dict.fromkeys(rows["arm"])) == ["target", OTHER_PROMPT]
-    found = judge(rows, 2, observers, rows["truth"][rows["arm"] == "target"].to_numpy(), SPEC)
+    found = result_of(table.assign(examples=0), observers, most=0)
     assert found.verdict is Verdict.PRIVILEGED, found.reasons

@@ -1,5 +1,7 @@
 """A study of self-prediction from models and prompts to a document, with a trace that can be taken up again."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +13,7 @@ from firsthand.auditing.labels.prediction_cost import price_of
 from firsthand.auditing.labels.prediction_study import PredictionRun, predict
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.claims.labels import PredictionClaim
-from firsthand.engine import LoadedModel
+from firsthand.engine import LoadedModel, load
 from firsthand.errors import ClaimError, LabelsError
 from firsthand.report.labels_document import LabelsDocument
 from firsthand.studies.labels.prediction.prompts import PromptSet, built_in
@@ -69,11 +71,49 @@ def test_a_study_ends_in_a_document_with_a_finding_for_every_property(run: Predi
     assert asked.results[0].verdict is Verdict.INSUFFICIENT  # a random model names no letter
     names = {row.name for row in asked.results[0].observers}
     assert {"most frequent", "words, 4 examples", "same model, third person", f"reader: {sibling}"} <= names
-    assert {row.name for row in asked.results[0].arms} == {"lot", "other prompt"}
+    learning = document.findings[1].setting["prompts to learn from"]
+    assert {f"{who}, {learning} prompts" for who in ("words", "layer 0", "form", "everything public")} <= names
+    assert {"everything public, cross-fitted", f"reader: {sibling}, its states of {learning} prompts"} <= names
+    assert {row.name for row in asked.results[0].arms} == {"other prompt"}
     assert [point.x for point in asked.curves[0].series[0].points] == [0.0, 4.0]
-    assert [grid.name for grid in asked.grids] == ["letter-parity-behaviour", "letter-parity-crossed"]
+    grids = {grid.name.removeprefix("letter-parity-"): grid for grid in asked.grids}
+    assert list(grids) == ["behaviour", "readers", "crossed"]
+    assert [(name, cells[-1]) for name, cells in grids["readers"].rows] == [
+        ("same model, third person", "-"),
+        (f"reader: {sibling}", "no"),
+    ]
+    assert any("In the third person only" in note for note in asked.notes)
+    assert any("drawn once" in note for note in asked.notes)
     assert any("Sampled answers" in note for note in asked.notes)
     assert any("nats" in note for note in asked.notes)
+
+
+def test_examples_by_lot_are_shown_beside_and_decide_nothing(run: PredictionRun) -> None:
+    asked = run.document.findings[1]
+    assert [mark.label for mark in asked.pictures[0].marks] == [
+        "after its examples",
+        "after the same, classes drawn by lot",
+    ]
+    assert any(note.startswith("After examples whose classes were drawn by lot") for note in asked.notes)
+    assert "report, examples by lot" in {line.name for line in asked.curves[0].series}
+
+
+def test_without_examples_reading_answers_is_all_that_shows_sensitivity(
+    tiny: LoadedModel, claim: PredictionClaim, prompts: PromptSet, tmp_path: Path
+) -> None:
+    bare = claim.model_copy(update={"examples": (0,), "readers": (), "draws": 0, "properties": ("letter-parity",)})
+    asked = predict(bare, prompts, tiny, tmp_path / "run").document.findings[0]
+    assert [reader.name for reader in asked.results[0].readers] == ["answer shown"]
+    assert asked.pictures == ()
+
+
+def test_a_folder_goes_on_with_the_readers_that_it_was_begun_with(
+    run: PredictionRun, tiny: LoadedModel, claim: PredictionClaim, prompts: PromptSet, sibling: str
+) -> None:
+    bound = [json.loads(path.read_text()) for path in (run.folder / "models").iterdir()]
+    assert [one["name"] for one in bound] == [sibling]
+    with pytest.raises(ClaimError, match="was begun with another"):
+        predict(claim, prompts, tiny, run.folder, loader=lambda name: replace(load(name), weights_sha256="0" * 64))
 
 
 def test_a_property_that_no_answer_has_is_insufficient_and_says_so(run: PredictionRun) -> None:

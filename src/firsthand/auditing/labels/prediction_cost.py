@@ -57,7 +57,8 @@ def price_of(loaded: LoadedModel, prompts: PromptSet, claim: PredictionClaim) ->
     bench = bench_of(claim, chosen, behaviour, letters_of(loaded))
     plain = sum(len(loaded.tokenizer.encode(one.shown, add_special_tokens=False)) + 20 for one in chosen)
     own = plain * 2 + len(chosen) * claim.longest_answer * (1 + claim.draws)  # answered once, and read once
-    total, third, count, measured = own, own - plain, 0, list[list[Asked]]()
+    total, third, count = own, own, 0  # another model answers and reads the prompts, too
+    measured: list[list[Asked]] = []
     for step in steps(bench):
         if step.arm == OUTRIGHT:
             total += _outright(bench, loaded, step.one.judged_J)

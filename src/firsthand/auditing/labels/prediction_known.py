@@ -13,16 +13,21 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from firsthand.analysis.inference import FloatArray
-from firsthand.auditing.labels.prediction import CAPABILITY, CONDITION, OTHER_PROMPT, judge
+from firsthand.auditing.labels.prediction import CAPABILITY, CONDITION, Heard, judge
+from firsthand.auditing.labels.prediction_rows import OTHER_PROMPT
 from firsthand.auditing.labels.readers import READER
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.report.document import KnownAnswer
-from firsthand.studies.labels.prediction.reports import LOT, TARGET
+from firsthand.studies.labels.prediction.reports import ANSWER_SHOWN, LOT, OUTRIGHT, TARGET
 from firsthand.trials.randomness import stream
 from firsthand.vocabulary import Verdict
 
 NOTHING: Final = (Verdict.NO_ACCESS, Verdict.AVAILABLE_NOT_REPORTED, Verdict.ANOMALY_ONLY)
 """What a reporter that tells nothing may get instead of ``insufficient``."""
+NOISE: Final = 0.1
+"""Share of the answers of a combination of observers that are drawn by lot."""
+ANSWERS, SILENT = Heard(coverage=1.0, valid=1.0), Heard(coverage=0.2, valid=0.1)
+"""Another language model that answers every question, and one that hardly answers any."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +62,11 @@ def known_answers(trials: Trials) -> list[KnownAnswer]:
         _mode(trials),
         _lot(trials),
         _strongest(trials),
+        _combination(trials),
         _length(trials),
+        _elsewhere(trials),
         _oracle(trials),
+        _oracle_beside_silence(trials),
         _unread_oracle(trials),
     ]
 
@@ -66,7 +74,7 @@ def known_answers(trials: Trials) -> list[KnownAnswer]:
 def _mode(trials: Trials) -> KnownAnswer:
     constant = np.full(len(trials.target), trials.mode)
     return _judged(
-        trials, "most frequent class", "Gives the class that was most frequent, every time.", constant, arms=constant
+        trials, "most frequent class", "Gives the class that was most frequent, every time.", constant, other=constant
     )
 
 
@@ -94,6 +102,38 @@ def _strongest(trials: Trials) -> KnownAnswer:
     )
 
 
+def _combination(trials: Trials) -> KnownAnswer:
+    """What observers give together, with some noise: public, though it may be ahead of each of them alone.
+
+    Unless an observer puts together what is public, this one is ahead, and the instrument is out of order.
+    """
+    found = _judged(
+        trials,
+        "noisy combination",
+        f"Gives what most observers give, and draws {NOISE:.0%} of its answers by lot.",
+        _votes(trials),
+        heard=dict.fromkeys(_readers(trials.observers), ANSWERS),
+    )
+    score = None if found.result is None else found.result.score
+    clear = score is not None and score.low >= 1.0 / trials.classes + trials.spec.minimum_effect
+    accepted = (Verdict.INSUFFICIENT,) if clear else (Verdict.INSUFFICIENT, *NOTHING)
+    return found.model_copy(
+        update={
+            "expected": Verdict.PUBLIC_INFERENCE,
+            "also_accepted": accepted,
+            "passed": found.obtained in (Verdict.PUBLIC_INFERENCE, *accepted),
+        }
+    )
+
+
+def _votes(trials: Trials) -> FloatArray:
+    full = [values for values in trials.observers.values() if np.isfinite(values).all()]
+    votes = np.stack([np.sum([values == one for values in full], axis=0) for one in range(trials.classes)])
+    drawn = stream("prediction", "noise", trials.name).permutation(len(trials.target))
+    noisy = np.isin(np.arange(len(trials.target)), drawn[: round(NOISE * len(trials.target))])
+    return np.where(noisy, by_lot(trials.truth, trials.classes, "noise"), votes.argmax(axis=0).astype(np.float64))
+
+
 def _length(trials: Trials) -> KnownAnswer:
     """Behaviour that can be read off the prompt, with an observer that reads it there."""
     lengths = trials.target["text"].str.len().to_numpy()
@@ -112,20 +152,48 @@ def _length(trials: Trials) -> KnownAnswer:
     )
 
 
-def _oracle(trials: Trials) -> KnownAnswer:
-    """Behaviour that no text tells, and a reporter that knows it."""
+def _elsewhere(trials: Trials) -> KnownAnswer:
+    """A reporter that is as right about another prompt: whatever it tells, it is not what it would answer to this."""
     truth = planted_truth(trials)
-    observers = dict(trials.observers)
-    if not any(name.startswith(READER) for name in observers):
-        observers[f"{READER}by lot"] = by_lot(truth, trials.classes, "reader")
+    return _judged(
+        trials,
+        "as right about another prompt",
+        "Knows behaviour that was planted by lot, and is as often right where the prompt was another.",
+        truth.astype(np.float64),
+        truth=truth,
+        other=truth.astype(np.float64),
+        expected=Verdict.ANOMALY_ONLY,
+        accepted=(),
+    )
+
+
+def _oracle(trials: Trials) -> KnownAnswer:
+    """Behaviour that no text tells, and a reporter that knows it; false examples do not mislead it."""
+    truth, observers = planted_truth(trials), _beside_a_reader(trials)
     return _judged(
         trials,
         "oracle",
-        "Knows behaviour that was planted by lot, beside a reader that cannot.",
+        "Knows behaviour that was planted by lot, whatever examples it is shown, beside a reader that cannot.",
         truth.astype(np.float64),
         truth=truth,
         observers=observers,
+        heard=dict.fromkeys(_readers(observers), ANSWERS),
+        lot=truth.astype(np.float64),
         expected=Verdict.PRIVILEGED,
+        accepted=(),
+    )
+
+
+def _oracle_beside_silence(trials: Trials) -> KnownAnswer:
+    truth, observers = planted_truth(trials), _beside_a_reader(trials)
+    return _judged(
+        trials,
+        "oracle beside silence",
+        "Knows behaviour that was planted by lot, beside a reader that hardly ever answers.",
+        truth.astype(np.float64),
+        truth=truth,
+        observers=observers,
+        heard=dict.fromkeys(_readers(observers), SILENT),
         accepted=(),
     )
 
@@ -141,6 +209,20 @@ def _unread_oracle(trials: Trials) -> KnownAnswer:
         observers={name: values for name, values in trials.observers.items() if not name.startswith(READER)},
         accepted=(),
     )
+
+
+def _readers(observers: Mapping[str, FloatArray]) -> list[str]:
+    return [name for name in observers if name.startswith(READER)]
+
+
+def _beside_a_reader(trials: Trials) -> dict[str, FloatArray]:
+    """The observers, with one that stands for another language model where none was asked."""
+    lot = (
+        {}
+        if _readers(trials.observers)
+        else {f"{READER}by lot": by_lot(planted_truth(trials), trials.classes, "reader")}
+    )
+    return {**trials.observers, **lot}
 
 
 def planted_truth(trials: Trials) -> NDArray[np.int64]:
@@ -167,21 +249,25 @@ def _judged(
     *,
     truth: NDArray[np.int64] | None = None,
     observers: Mapping[str, FloatArray] | None = None,
-    arms: FloatArray | None = None,
+    heard: Mapping[str, Heard] | None = None,
+    other: FloatArray | None = None,
+    lot: FloatArray | None = None,
     expected: Verdict = Verdict.INSUFFICIENT,
     accepted: tuple[Verdict, ...] = NOTHING,
 ) -> KnownAnswer:
+    """Judge answers on the target trials, those ``other`` on the arm of other prompts, and ``lot`` on that by lot."""
     true = trials.truth if truth is None else truth
     base = trials.target.assign(truth=true, coverage=1.0)
     tables = [base.assign(arm=TARGET, answer=answers)]
-    for arm in (LOT, OTHER_PROMPT):
-        drawn = by_lot(true, trials.classes, arm) if arms is None else arms
+    for arm, given in ((OTHER_PROMPT, other), (LOT, lot)):
+        drawn = by_lot(true, trials.classes, arm) if given is None else given
         tables.append(base.assign(arm=arm, answer=drawn, trial_id=base["trial_id"] + f"/{arm}"))
     result = judge(
         pd.concat(tables, ignore_index=True),
         trials.classes,
         trials.observers if observers is None else observers,
-        true.astype(np.float64),
+        {} if heard is None else heard,
+        dict.fromkeys((OUTRIGHT, ANSWER_SHOWN), true.astype(np.float64)),
         trials.spec,
     )
     return KnownAnswer(

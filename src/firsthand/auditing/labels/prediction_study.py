@@ -8,16 +8,19 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from firsthand.auditing.labels.finishing import finish
-from firsthand.auditing.labels.prediction_findings import Evidence, Reader, asked, computing, finding_of
+from firsthand.auditing.labels.prediction_evidence import Evidence, Reader
+from firsthand.auditing.labels.prediction_findings import asked, computing, findings_of
 from firsthand.auditing.labels.prediction_observers import features_of
-from firsthand.auditing.running import bindings_of, card_of, examined, settle
+from firsthand.auditing.running import bindings_of, card_of, examined, settle, settle_further
 from firsthand.claims.freeze import FrozenLabels
 from firsthand.claims.labels import PredictionClaim
 from firsthand.engine import Anatomy, LoadedModel, inspect_model, load
-from firsthand.errors import ElicitationError, EngineError, LabelsError
+from firsthand.errors import ElicitationError, EngineError, LabelsError, StatesError
 from firsthand.progress import Progress, Silent, tracked
 from firsthand.report.document import ModelCard
 from firsthand.report.labels_document import DataCard, LabelsDocument
@@ -35,6 +38,7 @@ from firsthand.studies.labels.prediction.reports import (
     asked_rows,
     outright_rows,
 )
+from firsthand.studies.labels.reading import states_of
 from firsthand.trials.keeping import kept
 from firsthand.trials.trace import Trace
 
@@ -45,10 +49,15 @@ LIMITS: Final = (
     "they predict.",
     "Answers are greedy and short. Nothing follows for long or sampled answers, or for properties that were not asked "
     "about.",
+    "Other models are read by the mean of their states of a prompt at three layers, by what they answer and by what "
+    "they reply; a larger model, or one that was trained on this one's answers, may foresee more.",
     "Where the model cannot tell a property of an answer that it reads, failing to predict it shows no lack of access.",
-    "Examples, wording and letters were drawn a few times only, and intervals are over prompts and their groups: "
-    "another draw may come out otherwise.",
-    "Every property is judged by itself: of many properties one may come out by chance.",
+    "Examples, wording and letters were drawn a few times only, and intervals are over prompts and their groups: to "
+    "lead in every draw is asked for, and another draw may come out otherwise.",
+    "Only 'privileged' is corrected over the properties of the run (Holm); of many properties one may get another "
+    "verdict by chance.",
+    "A report may be right without any example. That it was learned from the examples is shown beside, and decides "
+    "nothing.",
     "Functional access, where shown, says nothing about experience.",
 )
 """What may not be concluded."""
@@ -111,7 +120,7 @@ def predict(
     rows = _asked(trace, units, loaded, anatomy, bench, progress)
     progress.say("reading the prompts")
     features = features_of(loaded, anatomy, chosen)
-    readers, cards, absent = _readers(trace, units, bench, card_of(loaded), loader, progress)
+    readers, cards, absent = _readers(folder, trace, units, bench, card_of(loaded), loader, progress)
     trace.finish(units, {"study": "prediction"})
     progress.say("judging")
     evidence = Evidence(bench, rows, features, readers)
@@ -130,7 +139,7 @@ def _document(
     reproduce: Sequence[str],
     notes: Sequence[str],
 ) -> LabelsDocument:
-    judged = [finding_of(evidence, one) for one in evidence.bench.settled]
+    findings, known = findings_of(evidence)
     claim = evidence.bench.claim
     data = DataCard(
         name=prompts.name,
@@ -144,8 +153,8 @@ def _document(
         frozen,
         models,
         data,
-        [*(finding for finding, _ in judged), computing(evidence)],
-        known_answers=[answer for _, known in judged for answer in known],
+        [*findings, computing(evidence)],
+        known_answers=known,
         limits=LIMITS,
         reproduce=reproduce,
         notes=notes,
@@ -207,7 +216,7 @@ def _made(loaded: LoadedModel, anatomy: Anatomy, bench: Bench, step: Step) -> li
 
 
 def _readers(
-    trace: Trace, units: list[str], bench: Bench, own: ModelCard, loader: Loader, progress: Progress
+    folder: Path, trace: Trace, units: list[str], bench: Bench, own: ModelCard, loader: Loader, progress: Progress
 ) -> tuple[list[Reader], list[ModelCard], list[str]]:
     """What other models said, one model in memory after the other; who cannot be asked is named with the reason."""
     readers, cards, absent = list[Reader](), list[ModelCard](), list[str]()
@@ -220,6 +229,7 @@ def _readers(
             raise LabelsError(
                 f"{name} is the model that is judged, so it is no other reader.", "Name another model by --reader."
             )
+        settle_further(folder, loaded)
         lead = f"{re.sub(r'[^A-Za-z0-9_-]+', '-', name).strip('-')[-40:]}-{card.weights_sha256[:8]}"
         own_units = [f"{lead}.behaviour"]
         try:
@@ -229,7 +239,9 @@ def _readers(
                 unit = f"{lead}.{step.unit}"
                 frames += kept(trace, [unit], partial(_made, loaded, anatomy, bench, step), COLUMNS)
                 own_units.append(unit)
-        except (ElicitationError, EngineError) as error:
+            progress.say(f"reading the prompts with {name}")
+            states = _states(loaded, anatomy, bench.prompts)
+        except (ElicitationError, EngineError, StatesError) as error:
             absent.append(f"The reader {name} did not take part: {error.problem}")
             continue
         finally:
@@ -238,5 +250,12 @@ def _readers(
         units += own_units
         cards.append(card)
         if frames:
-            readers.append(Reader(name, pd.concat(frames, ignore_index=True), answers))
+            readers.append(Reader(name, pd.concat(frames, ignore_index=True), answers, states))
     return readers, cards, absent
+
+
+def _states(loaded: LoadedModel, anatomy: Anatomy, prompts: Sequence[Prompt]) -> dict[int, NDArray[np.float32]]:
+    """A model's states of prompts after a third, two thirds and all of its layers, ``[prompts, hidden]``."""
+    last = anatomy.n_layers - 1
+    layers = sorted({round(last / 3), round(2 * last / 3), last})
+    return states_of(loaded, anatomy, [one.shown for one in prompts], layers).layers

@@ -23,6 +23,10 @@ from firsthand.studies.labels.prediction.properties import PROPERTIES, Answer, e
         ("second-character", "x", None),
         ("number-parity", "It is 17.", 1),
         ("number-parity", "1,000 or 3", 0),
+        ("number-parity", "7,8", 1),
+        ("number-parity", "7, 8", 1),
+        ("number-parity", "12,3456", 0),
+        ("number-parity", "1,234,567 sheep", 1),
         ("number-parity", "seven", None),
         ("letter-parity", "three words", 1),
         ("letter-parity", "7 cows.", 0),
@@ -43,6 +47,13 @@ def test_an_answer_that_was_cut_off_has_no_class_that_its_rest_could_change(name
     one = PROPERTIES[name]
     assert one.of(Answer("12", finished=False), 5.0) is None
     assert one.of(Answer("cow", finished=False), 5.0) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("7,", None), ("7,8", None), ("1,000,0", None), ("7, 8", 1), ("7 ca", 1)]
+)
+def test_a_number_that_may_go_on_after_a_comma_has_no_parity_yet(text: str, expected: int | None) -> None:
+    assert PROPERTIES["number-parity"].of(Answer(text, finished=False), 0.0) == expected
 
 
 def test_what_was_cut_off_and_is_longer_already_is_long() -> None:

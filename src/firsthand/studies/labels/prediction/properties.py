@@ -19,6 +19,8 @@ LEAST_JUDGED: Final = 20
 """Fewer judged answers, and a property is not asked about."""
 LEAST_GROUPS: Final = 5
 """Fewer groups of judged prompts, and an interval over them says nothing."""
+_NUMBER: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)|\d+")
+_GOES_ON: Final = re.compile(r"[\d,]*")  # an answer that was cut off here may go on with the same number
 
 
 @dataclass(frozen=True)
@@ -82,11 +84,14 @@ def second_character(answer: Answer, _: float = 0.0) -> int | None:
 
 
 def number_parity(answer: Answer, _: float = 0.0) -> int | None:
-    """0 if the first whole number is even, 1 if it is odd; ``None`` without one, or if it may have been cut off."""
-    found = re.search(r"\d[\d,]*", answer.text)
-    if found is None or (not answer.finished and found.end() == len(answer.text)):
+    """0 if the first whole number is even, 1 if it is odd; ``None`` without one, or if it may have been cut off.
+
+    A comma belongs to a number only before three digits: "7,8" is a 7 and an 8.
+    """
+    found = _NUMBER.search(answer.text)
+    if found is None or (not answer.finished and _GOES_ON.fullmatch(answer.text, found.end())):
         return None
-    return int(found.group().rstrip(",")[-1]) % 2
+    return int(found.group()[-1]) % 2
 
 
 def letter_parity(answer: Answer, _: float = 0.0) -> int | None:

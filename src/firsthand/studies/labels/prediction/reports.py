@@ -3,7 +3,7 @@
 ``target``
     the model about itself, after some examples of its own behaviour, or none
 ``lot``
-    the same where the classes of the examples were drawn by lot
+    the same where the classes of the examples were drawn by lot: was it learned from them? It decides nothing
 ``third person``
     the same model, the same examples, asked about "a language model"
 ``answer shown``
