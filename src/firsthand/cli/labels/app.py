@@ -83,9 +83,10 @@ def biofeedback(
 @labels_app.command("belief")
 def belief(
     data: Annotated[Path, typer.Option(help="Facts with a true and a counter entity: JSON, JSONL, CSV or Parquet.")],
-    model: Model = "smollm2",
+    claim: Claim = None,
+    model: Model = None,
     out: Out = Path("runs/belief"),
-    records: Annotated[int, typer.Option(help="Facts that are asked about.")] = 60,
+    records: Annotated[int | None, typer.Option(help="Facts that are asked about (60).")] = None,
     unknown_too: Annotated[
         bool, typer.Option("--unknown-too", help="Take facts that the model does not know.")
     ] = False,
@@ -93,35 +94,45 @@ def belief(
         Path | None, typer.Option(help="YAML file of kinds of conflict, each a name and a template.")
     ] = None,
     per_record: Annotated[
-        str, typer.Option(help="Whether a fact is asked about in one of the ways, or in all.")
-    ] = "one",
-    answer_tokens: Annotated[int, typer.Option(help="Most tokens of an answer.")] = 16,
+        str | None, typer.Option(help="Whether a fact is asked about in one of the ways, or in all (one).")
+    ] = None,
+    answer_tokens: Annotated[int | None, typer.Option(help="Most tokens of an answer (16).")] = None,
     layers: Annotated[str | None, typer.Option(help="Layers with commas, or all; by default six.")] = None,
-    reading_tokens: Annotated[int, typer.Option(help="Tokens that are generated from a state.")] = 8,
-    reading_samples: Annotated[int, typer.Option(help="Texts that are generated from a state.")] = 1,
-    clustered: Annotated[str, typer.Option(help="Fit clusters on the records of shots (fit), or on all.")] = "fit",
-    folds: Annotated[int, typer.Option(help="Parts of the records; each is asked about in turn.")] = 3,
-    rounds: Annotated[int, typer.Option(help="How often the records are parted anew.")] = 2,
-    shots: Annotated[int, typer.Option(help="Labelled texts before a question, at most.")] = 30,
-    shows: Annotated[str, typer.Option(help="Show the prompt alone when labelling, or the answer too.")] = "prompt",
-    splits: Annotated[int, typer.Option(help="Random halves on which the entities' probes are tested.")] = 15,
+    reading_tokens: Annotated[int | None, typer.Option(help="Tokens that are generated from a state (8).")] = None,
+    reading_samples: Annotated[int | None, typer.Option(help="Texts that are generated from a state (1).")] = None,
+    clustered: Annotated[
+        str | None, typer.Option(help="Fit clusters on the records of shots (fit), or on all (fit).")
+    ] = None,
+    folds: Annotated[int | None, typer.Option(help="Parts of the records; each is asked about in turn (3).")] = None,
+    rounds: Annotated[int | None, typer.Option(help="How often the records are parted anew (2).")] = None,
+    shots: Annotated[int | None, typer.Option(help="Labelled texts before a question, at most (30).")] = None,
+    shows: Annotated[
+        str | None, typer.Option(help="Show the prompt alone when labelling, or the answer too (prompt).")
+    ] = None,
+    splits: Annotated[
+        int | None, typer.Option(help="Random halves on which the entities' probes are tested (15).")
+    ] = None,
     reader: Annotated[str | None, typer.Option(help="Another language model, given the same conversations.")] = None,
     no_steering: Annotated[bool, typer.Option("--no-steering", help="Add no vector of the counter entity.")] = False,
-    seed: Seed = 0,
+    seed: Seed = None,
     dry_run: DryRun = False,
     json: Json = None,
     device: Device = None,
     dtype: Dtype = "float32",
 ) -> None:
     """Can this model tell which of two beliefs its own states hold, better than readers of the same prompts?"""
-    from firsthand.cli.labels.belief import Ask, run_belief
+    from firsthand.cli.labels.ask import Ask
+    from firsthand.cli.labels.belief import run_belief
+    from firsthand.cli.labels.claims import NOTHING
 
     fields = {
         "model": model,
         "records": records,
-        "known": not unknown_too,
+        "known": False if unknown_too else None,
+        "kinds": kinds,
         "per_record": per_record,
         "answer_tokens": answer_tokens,
+        "layers": _listed(layers),
         "reading_tokens": reading_tokens,
         "reading_samples": reading_samples,
         "clustered": clustered,
@@ -131,21 +142,25 @@ def belief(
         "shows": shows,
         "splits": splits,
         "reader": reader,
+        "steering": NOTHING if no_steering else None,
         "seed": seed,
-        **({"steering": None} if no_steering else {}),
     }
-    run_belief(Ask(data, kinds, layers, out, json, device, dtype, dry_run), fields)
+    run_belief(data, Ask(claim, fields, out, json, device, dtype, dry_run))
 
 
 @labels_app.command("direct-meta")
 def direct_meta(
-    models: Annotated[str, typer.Option(help="Names, folders, GGUF files or Hugging Face ids, with commas.")],
-    pairs: Annotated[
-        Path | None, typer.Option(help="Pairs with columns good, bad and phenomenon; by default 140 of our own.")
+    models: Annotated[
+        str | None, typer.Option(help="Names, folders, GGUF files or Hugging Face ids, with commas; two at least.")
     ] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option("--pairs", "--data", help="Pairs with columns good, bad and phenomenon; by default 140 of ours."),
+    ] = None,
+    claim: Claim = None,
     out: Out = Path("runs/direct-meta"),
     phrasings: Annotated[
-        str | None, typer.Option(help="Of better, acceptable, careful-writer and alone; by default all, with commas.")
+        str | None, typer.Option(help="Of better, acceptable, careful-writer and alone; by default better and alone.")
     ] = None,
     dry_run: DryRun = False,
     json: Json = None,
@@ -153,17 +168,18 @@ def direct_meta(
     dtype: Dtype = "float32",
 ) -> None:
     """Does what these models say of two sentences follow their own probabilities more than one another's?"""
+    from firsthand.cli.labels.ask import Ask
     from firsthand.cli.labels.direct_meta import run_direct_meta
 
-    named = tuple(name.strip() for name in models.split(",") if name.strip())
-    asked = tuple(name.strip() for name in (phrasings or "").split(",") if name.strip())
-    run_direct_meta(named, pairs, asked, out, json, device, dtype, dry_run)
+    fields = {"models": _listed(models), "phrasings": _listed(phrasings)}
+    run_direct_meta(pairs, Ask(claim, fields, out, json, device, dtype, dry_run))
 
 
 @labels_app.command("confidence")
 def confidence(
     data: Annotated[Path, typer.Option(help="Questions: a CSV in MMLU's layout, named columns, or a folder of files.")],
-    model: Model = "smollm2",
+    claim: Claim = None,
+    model: Model = None,
     out: Out = Path("runs/confidence"),
     reader: Annotated[str | None, typer.Option(help="Another model that reads the same, e.g. gemma3-270m.")] = None,
     question: Annotated[str | None, typer.Option(help="Column of the questions.")] = None,
@@ -171,33 +187,40 @@ def confidence(
     answer: Annotated[str | None, typer.Option(help="Column of the right answer: letter, text or number.")] = None,
     group: Annotated[str | None, typer.Option(help="Column of the subject.")] = None,
     longest: Annotated[int, typer.Option(help="Most tokens of a question with its options.")] = 200,
-    questions: Annotated[int, typer.Option(help="Questions to ask, drawn evenly from the subjects.")] = 200,
-    pairs: Annotated[int, typer.Option(help="How many are asked again as a choice between two, for meta-d'.")] = 80,
-    orders: Annotated[int, typer.Option(help="Orders of the options in which each is asked; an even number.")] = 2,
+    questions: Annotated[
+        int | None, typer.Option(help="Questions to ask, drawn evenly from the subjects (200).")
+    ] = None,
+    pairs: Annotated[
+        int | None, typer.Option(help="How many are asked again as a choice between two, for meta-d' (80).")
+    ] = None,
+    orders: Annotated[
+        int | None, typer.Option(help="Orders of the options in which each is asked; an even number (2).")
+    ] = None,
     reports: Annotated[str | None, typer.Option(help="How: true, percent, code, know, with commas.")] = None,
     layers: Annotated[str | None, typer.Option(help="Layers that a probe reads; by default five.")] = None,
-    seed: Seed = 0,
+    seed: Seed = None,
     dry_run: DryRun = False,
     json: Json = None,
     device: Device = None,
     dtype: Dtype = "float32",
 ) -> None:
     """Does this model's confidence tell which of its own answers are right, better than readers of the same can?"""
-    from firsthand.cli.labels.confidence import run_confidence
+    from firsthand.cli.labels.ask import Ask
+    from firsthand.cli.labels.confidence import Source, run_confidence
     from firsthand.studies.labels.confidence.files import Columns
 
-    lists = {"layers": layers, "reports": reports}
     fields = {
         "model": model,
         "reader": reader,
         "questions": questions,
         "pairs": pairs,
         "orders": orders,
+        "reports": _listed(reports),
+        "layers": _listed(layers),
         "seed": seed,
-        **{name: value.split(",") for name, value in lists.items() if value is not None},
     }
-    columns = Columns(question, tuple(options.split(",")) if options else (), answer, group)
-    run_confidence(data, columns, longest, fields, out, json, device, dtype, dry_run)
+    source = Source(data, Columns(question, tuple(_listed(options) or ()), answer, group), longest)
+    run_confidence(source, Ask(claim, fields, out, json, device, dtype, dry_run))
 
 
 @labels_app.command("prediction")
@@ -206,7 +229,8 @@ def prediction(
         Path | None,
         typer.Option(help="Prompts: a file or folder of MMLU, or any file of texts; without it, short ones of ours."),
     ] = None,
-    model: Model = "smollm2",
+    claim: Claim = None,
+    model: Model = None,
     out: Out = Path("runs/prediction"),
     reader: Annotated[
         list[str] | None, typer.Option(help="Another model that foresees this one; may be given several times.")
@@ -216,35 +240,34 @@ def prediction(
     ask: Annotated[str, typer.Option(help="What is asked of each text of a file.")] = "Reply with one word.",
     longest: Annotated[int, typer.Option(help="Most tokens of a prompt.")] = 96,
     properties: Annotated[str | None, typer.Option(help="What of an answer is to be foreseen, with commas.")] = None,
-    examples: Annotated[str | None, typer.Option(help="Numbers of examples; judged at the largest.")] = None,
-    experiments: Annotated[int, typer.Option(help="Draws of examples, wording and letters.")] = 2,
+    examples: Annotated[str | None, typer.Option(help="Numbers of examples (0,5,20); judged at the largest.")] = None,
+    experiments: Annotated[int | None, typer.Option(help="Draws of examples, wording and letters (2).")] = None,
     fit: Annotated[int | None, typer.Option(help="Prompts to learn from; 80, or half of what there is.")] = None,
     judged: Annotated[int | None, typer.Option(help="Prompts to be foreseen; 80, or half of what there is.")] = None,
-    longest_answer: Annotated[int, typer.Option(help="Most tokens of an answer.")] = 8,
-    draws: Annotated[int, typer.Option(help="Sampled answers to each prompt, beside the greedy one.")] = 0,
-    seed: Seed = 0,
+    longest_answer: Annotated[int | None, typer.Option(help="Most tokens of an answer (8).")] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="Sampled answers to each prompt, beside the greedy one (0).")
+    ] = None,
+    seed: Seed = None,
     dry_run: DryRun = False,
     json: Json = None,
     device: Device = None,
     dtype: Dtype = "float32",
 ) -> None:
     """Does this model foresee its own answers better than whoever has seen the same ones?"""
-    import shlex
-    import sys
-
+    from firsthand.cli.labels.ask import Ask
     from firsthand.cli.labels.prediction import Source, run_prediction
 
-    lists = {"properties": properties, "examples": examples}
-    numbers = {"fit": fit, "judged": judged}
     fields = {
         "model": model,
-        "readers": reader or (),
+        "readers": reader or None,
+        "properties": _listed(properties),
+        "examples": _listed(examples),
         "experiments": experiments,
+        "fit": fit,
+        "judged": judged,
         "longest_answer": longest_answer,
         "draws": draws,
         "seed": seed,
-        **{name: value.split(",") for name, value in lists.items() if value is not None},
-        **{name: value for name, value in numbers.items() if value is not None},
     }
-    source = Source(data, text, group, ask, longest)
-    run_prediction(source, fields, out, json, device, dtype, dry_run, shlex.join(["firsthand", *sys.argv[1:]]))
+    run_prediction(Source(data, text, group, ask, longest), Ask(claim, fields, out, json, device, dtype, dry_run))
