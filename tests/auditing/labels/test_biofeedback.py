@@ -14,7 +14,7 @@ from firsthand.claims.claim import AnalysisSpec
 from firsthand.vocabulary import Verdict
 
 SPEC = AnalysisSpec(clusters=("group", "experiment"), bootstrap_draws=400)
-SHOTS, EXPERIMENTS, JUDGED = 61, 15, 51
+SHOTS, EXPERIMENTS, JUDGED = 61, 25, 51
 NOUNS = ("river", "cat", "letter", "window", "doctor", "song", "garden", "train")
 VERBS = ("saw", "lost", "found", "painted", "sold", "carried")
 
@@ -40,19 +40,17 @@ def texts_of(count: int, seed: int) -> tuple[list[str], np.ndarray]:
 
 
 @lru_cache
-def study(
-    reporter: Callable[[np.ndarray, np.random.Generator], np.ndarray], by_words: bool, seed: int = 0
-) -> pd.DataFrame:
-    """A study whose labels are those of the words, or carried by the activations alone."""
+def trials(by_words: bool, seed: int) -> pd.DataFrame:
+    """A study without answers, whose labels are those of the words, or carried by the activations alone."""
     rng = np.random.default_rng(seed)
-    fit_texts, fit_words = texts_of(300, seed + 1)
-    fit_states = np.c_[fit_words + rng.normal(0, 0.1, 300), rng.normal(0, 1, (300, 7))].astype(np.float32)
+    fit_texts, fit_words = texts_of(150, seed + 1)
+    fit_states = np.c_[fit_words + rng.normal(0, 0.1, 150), rng.normal(0, 1, (150, 7))].astype(np.float32)
     rows = []
     for experiment in range(EXPERIMENTS):
         texts, words = texts_of(SHOTS, 1000 * seed + experiment + 7)
         embedding = np.c_[words + rng.normal(0, 0.1, SHOTS), rng.normal(0, 1, (SHOTS, 7))].astype(np.float32)
         truth = words if by_words else rng.integers(0, 2, SHOTS)
-        fit_truth = fit_words if by_words else rng.integers(0, 2, 300)
+        fit_truth = fit_words if by_words else rng.integers(0, 2, 150)
         shown, known = who_sees(texts, embedding), who_sees(fit_texts, fit_states)
         seen = matched(shown, truth, every(SHOTS), JUDGED) | informed(known, fit_truth, shown)
         base = pd.DataFrame(
@@ -66,11 +64,19 @@ def study(
                 "wire": np.where(truth == 1, 1.0, -1.0),
             }
         )
-        target = base.assign(arm="target", answer=reporter(truth, rng).astype(float))
-        target = target.assign(**{f"{OBSERVED}{name}": values for name, values in seen.items()})
-        rows += [target, base.assign(arm="redrawn", answer=rng.integers(0, 2, SHOTS).astype(float))]
+        target = base.assign(arm="target", **{f"{OBSERVED}{name}": values for name, values in seen.items()})
+        rows += [target, base.assign(arm="redrawn")]
     table = pd.concat(rows, ignore_index=True)
     return table.assign(trial_id=[str(i) for i in range(len(table))])
+
+
+def study(
+    reporter: Callable[[np.ndarray, np.random.Generator], np.ndarray], by_words: bool, seed: int = 0
+) -> pd.DataFrame:
+    """The same with a reporter's answers, and with answers by lot where labels were drawn by lot."""
+    table, rng = trials(by_words, seed), np.random.default_rng(seed + 100)
+    said = reporter(table["truth"].to_numpy(), rng).astype(float)
+    return table.assign(answer=np.where(table["arm"] == "target", said, rng.integers(0, 2, len(table))))
 
 
 def perfect(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -108,7 +114,7 @@ def test_one_that_is_as_right_where_labels_were_drawn_by_lot_is_not_called_privi
     assert result.verdict is Verdict.ANOMALY_ONLY, result.reasons
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_nulls_are_not_privileged(seed: int) -> None:
     assert judge(study(guessing, by_words=bool(seed % 2), seed=seed), SPEC, JUDGED).verdict is not Verdict.PRIVILEGED
 

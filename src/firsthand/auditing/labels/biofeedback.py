@@ -57,7 +57,7 @@ def observed(
         answers = read[name].set_index("trial_id")
         found[f"{READER}{name}"] = answers["answer"][[f"{trial}{READS}" for trial in trials]].to_numpy()
         mine = answers.loc[[f"{trial}{READS_OWN}" for trial in trials]]
-        own[f"{OWN}{name}"] = (mine["answer"] == mine["truth"]).to_numpy(dtype=np.float64)
+        own[f"{OWN}{name}"] = np.asarray(mine["answer"] == mine["truth"], dtype=np.float64)
         if told:
             groups = np.asarray(bench.held_out.groups)[others]
             found[f"{READER}{name}, its states"] = by_its_states(outsider, others, known, groups, texts)

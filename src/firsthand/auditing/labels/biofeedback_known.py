@@ -14,6 +14,8 @@ from firsthand.studies.labels.biofeedback import TARGET
 from firsthand.trials.randomness import stream
 from firsthand.vocabulary import Verdict
 
+LEAST_CONVERSATIONS, LEAST_ANSWERS = 10, 100
+"""With fewer conversations or answers no report could be told from chance, and planted labels are not tried."""
 NOTHING = (Verdict.NO_ACCESS, Verdict.AVAILABLE_NOT_REPORTED, Verdict.ANOMALY_ONLY)
 """What else may be said, beside ``insufficient``, of a reporter that knows nothing."""
 
@@ -47,6 +49,9 @@ def known_answers(
         told = "Answers by lot, as often right as wrong under each label."
         found.append(_judged("lot", told, axis, lot, claim, (Verdict.INSUFFICIENT, *NOTHING)))
     axis, table = next(iter(tables.items()))
+    judged = table[(table["arm"] == TARGET) & (table["place"] >= claim.judged_from)]
+    if judged["experiment"].nunique() < LEAST_CONVERSATIONS or len(judged) < LEAST_ANSWERS:
+        return tuple(found)
     planted = _planted(table, claim.seed)
     told = "Is right about labels drawn by lot, which nobody but the activations could carry."
     found.append(_judged("planted", told, axis, planted, claim, (Verdict.PRIVILEGED,)))
