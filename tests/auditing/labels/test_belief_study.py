@@ -7,7 +7,7 @@ from zlib import crc32
 
 import pytest
 
-from firsthand.auditing.labels import belief_study
+from firsthand.auditing.labels import belief_learning, belief_study
 from firsthand.auditing.labels.belief_known import TWO_BLOCKS, UNEXAMINED
 from firsthand.auditing.labels.belief_study import belief
 from firsthand.claims.labels import BeliefClaim
@@ -44,6 +44,13 @@ def claim(tiny_folder: Path, **changes: object) -> BeliefClaim:
         "analysis": {"clusters": ("subject", "experiment"), "bootstrap_draws": 200},
     }
     return BeliefClaim.model_validate({**small, **changes})
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Observers that choose nothing: what is chosen by them has tests of its own."""
+    monkeypatch.setattr(belief_learning, "STRENGTHS", (0.02,))
+    monkeypatch.setattr(belief_learning, "TREES", 10)
 
 
 @pytest.fixture

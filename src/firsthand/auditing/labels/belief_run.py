@@ -179,17 +179,22 @@ def _read_by(
                 READERS,
             )
             for made in tracked(experiments, f"conversations with {reader.name}", len(experiments), progress)
-        ]
-    ).set_index("trial_id")
+        ],
+        ignore_index=True,
+    )
     progress.say(f"states of the texts in {reader.name}")
     what = "prompts" if bench.claim.shows == "prompt" else "prompts and answers"
     states = reader_states(reader, bench, table)
     given = {
-        name: rows["answer"].to_dict(),
+        name: _by_trial(rows, "answer"),
         f"{name}, its states of the {what}": by_states(states, public, table, experiments, bench.claim.seed),
     }
-    covered = joined["trial_id"].map(rows["coverage"].to_dict())
+    covered = joined["trial_id"].map(_by_trial(rows, "coverage"))
     return with_observers(joined, given).assign(**{f"{COVERED}{name}": covered})
+
+
+def _by_trial(rows: pd.DataFrame, column: str) -> dict[str, float]:
+    return dict(zip(map(str, rows["trial_id"]), rows[column].to_numpy(float).tolist(), strict=True))
 
 
 def _steer(

@@ -126,6 +126,11 @@ def _report_notes(bench: Bench, ran: Ran, target: pd.DataFrame) -> tuple[str, ..
         notes.append(
             f"There were not {claim.shots} balanced shots: as many of each class were shown as the rarest has."
         )
+    if len(ran.experiments) % CLASSES:
+        notes.append(
+            f"{len(ran.experiments)} of {claim.experiments} conversations could be made, no multiple of {CLASSES}: a "
+            "liking for the name of a label does not cancel over them."
+        )
     if len(target):
         counts = np.bincount(target["truth"], minlength=CLASSES)
         invalid = float(target["answer"].isna().mean())
