@@ -21,8 +21,11 @@ DIRECT_META = DirectMetaClaim(models=("a", "b"), pairs_sha256="x", phrasings=("b
 @pytest.mark.parametrize(
     ("claim", "found"),
     [
-        (BiofeedbackClaim(data_sha256="x", regulated_after=0), {"trace": 1}),
-        (BiofeedbackClaim(data_sha256="x", readers=("a", "b")), {"trace": 1, "readers/*": 2, "regulation": 1}),
+        (BiofeedbackClaim(data_sha256="x"), {"trace": 1}),
+        (
+            BiofeedbackClaim(data_sha256="x", readers=("a", "b"), regulated_after=20),
+            {"trace": 1, "readers/*": 2, "regulation": 1},
+        ),
         (BeliefClaim(data_sha256="x", reader="a"), {"trace": 1}),
         (ConfidenceClaim(data_sha256="x"), {"trace": 1}),
         (ConfidenceClaim(data_sha256="x", reader="a"), {"trace": 1, "reader-*": 1}),
