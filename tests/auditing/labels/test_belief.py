@@ -151,6 +151,14 @@ def test_a_reader_that_would_write_no_labels_opens_no_gate_and_is_told_apart_fro
     assert "no opponent" in result.reasons[-1]
 
 
+def test_a_reader_that_says_the_same_whatever_it_is_asked_opens_no_gate() -> None:
+    table = study(perfect)
+    column = f"{OBSERVED}{READER}other"
+    result = judge(table.assign(**{column: table[column].where(table[column].isna(), 1.0)}), SPEC, WITHHELD)
+    assert result.verdict is Verdict.INSUFFICIENT
+    assert "the answers of other hardly vary" in result.reasons[-1]
+
+
 def test_a_classifier_on_a_readers_states_alone_opens_no_gate() -> None:
     table = study(perfect, reader=False)
     lot = np.where(table["arm"] == "target", np.arange(len(table)) % 3, np.nan)

@@ -7,6 +7,7 @@ import pandas as pd
 
 from firsthand.analysis.bootstrap import Totals
 from firsthand.analysis.choice import Chosen, judge_choice
+from firsthand.analysis.constancy import constant_choice
 from firsthand.analysis.inference import FloatArray, Measured
 from firsthand.analysis.means import SHARE, mean_of, statistic_of
 from firsthand.analysis.results import CapabilityResult
@@ -45,7 +46,8 @@ def judge(table: pd.DataFrame, spec: AnalysisSpec, condition: Condition) -> Capa
 
     Returns:
         Identification; ``insufficient`` where a class is never true, and instead of ``privileged`` where no other
-        language model took part whose labels hold as much of its probability as the claim asks of a report.
+        language model took part whose labels hold as much of its probability as the claim asks of a report, and whose
+        answers vary.
     """
     target = table[table["arm"] == TARGET]
     never = sorted(set(range(CLASSES)) - set(target["truth"]))
@@ -84,13 +86,22 @@ def unread(target: pd.DataFrame, spec: AnalysisSpec) -> str | None:
     found = coverages(target)
     if not found:
         return UNREAD
-    if max(found.values()) >= spec.minimum_coverage:
-        return None
-    told = ", ".join(f"{share:.1%} of the probability of {name}" for name, share in found.items())
-    return (
-        f"the labels hold {told}, less than the required {spec.minimum_coverage:.0%}: a reader that would not write "
-        "labels is no opponent, and without one a report is not yet privileged"
-    )
+    lacks = []
+    for name, share in found.items():
+        if share < spec.minimum_coverage:
+            lacks.append(
+                f"the labels hold {share:.1%} of the probability of {name}, less than the required "
+                f"{spec.minimum_coverage:.0%}"
+            )
+            continue
+        given = target[f"{OBSERVED}{READER}{name}"].to_numpy(dtype=np.float64)
+        truth = target["truth"].to_numpy(dtype=np.int64)
+        blocks, chosen = pd.factorize(target["experiment"])[0].astype(np.int64), np.isfinite(given)
+        constant = constant_choice(given[chosen], truth[chosen], blocks[chosen])
+        if constant is None:
+            return None
+        lacks.append(f"the answers of {name} hardly vary: {constant}")
+    return f"{'; '.join(lacks)}: that is no opponent, and without a reader a report is not yet privileged"
 
 
 def lacking(condition: Condition, reason: str, coverage: float = 0.0, invalid_rate: float = 0.0) -> CapabilityResult:

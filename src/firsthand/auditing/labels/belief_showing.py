@@ -33,9 +33,9 @@ LIMITS: Final = (
     "one of them only. Both are read by the same prompt: what is peculiar to its wording is in both.",
     "Observers of everything public learn from the few records of a study, by a sum and by trees. What takes more "
     "records to learn they do not find, and it is not private for that.",
-    "Another language model counts as a reader if the labels hold enough of its probability. Whether it could learn "
-    "any labels in such a conversation is not asked. Labels of its own dominances, told to the judged model, are no "
-    "control here: they would cost all readings once more.",
+    "Another language model counts as a reader if the labels hold enough of its probability and its answers vary. "
+    "Whether it could learn any labels in such a conversation is not asked. Labels of its own dominances, told to "
+    "the judged model, are no control here: they would cost all readings once more.",
 )
 PUBLISHED: Final = (
     "arXiv 2605.26242, tables 1 and 6 (Llama 3 70B and Gemma 3 27B on 900 records), have the same rows: accuracies of "
