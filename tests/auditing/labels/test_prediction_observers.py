@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from firsthand.auditing.labels.prediction_combined import combined
@@ -48,13 +47,13 @@ def bench(seed: int = 0, told: bool = True, judged_as: str | None = None) -> tup
     return Bench(claim, prompts, FIT, behaviour, tuple("FGHJ")), Features(embedding, words, form)
 
 
-@pytest.mark.parametrize("who", ["layer 0", "words", "everything public"])
-def test_observers_learn_what_the_prompt_tells_and_more_of_more_prompts(who: str) -> None:
+def test_observers_learn_what_the_prompt_tells_and_more_of_more_prompts() -> None:
     made, features = bench()
     one = made.settled[0]
     few, many = matched(made, one, features, 12), informed(made, one, features)
-    assert np.mean(likelier(many[f"{who}, {FIT} prompts"]) == one.judged_J) >= 0.9
-    assert np.mean(few[f"{who}, 12 examples"] == one.judged_J) >= 0.6
+    for who in ("layer 0", "words", "everything public"):
+        assert np.mean(likelier(many[f"{who}, {FIT} prompts"]) == one.judged_J) >= 0.9
+        assert np.mean(few[f"{who}, 12 examples"] == one.judged_J) >= 0.6
 
 
 def test_behaviour_that_the_prompt_does_not_tell_leaves_them_near_chance() -> None:
@@ -90,10 +89,10 @@ def test_rare_words_do_not_drown_the_one_that_tells() -> None:
     rng = np.random.default_rng(3)
     made, features = bench()
     one = made.settled[0]
-    texts = [f"{prompt.text} {' '.join(f'w{rng.integers(0, 4000)}' for _ in range(12))}" for prompt in made.prompts]
+    texts = [f"{prompt.text} {' '.join(f'w{rng.integers(0, 1000)}' for _ in range(30))}" for prompt in made.prompts]
     words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit_transform(texts)
     noisy = informed(made, one, Features(features.embedding_NH, words, features.form_NF))
-    assert np.mean(likelier(noisy[f"words, {FIT} prompts"]) == one.judged_J) >= 0.85
+    assert np.mean(likelier(noisy[f"words, {FIT} prompts"]) == one.judged_J) >= 0.87
 
 
 def test_behaviour_that_the_length_of_the_prompt_decides_is_told_by_its_form() -> None:

@@ -42,8 +42,12 @@ def curve_of(evidence: Evidence, one: Settled, target: pd.DataFrame, seen: Mappi
         here = at(rows, TARGET, count)
         add("report", count, here["answer"].to_numpy(dtype=np.float64), 0.0)
         add("report, the likelier letter", count, here["choice"].to_numpy(dtype=np.float64), chance)
-        for name, values in matched(bench, one, evidence.features, count).items():
-            add(f"{name.split(',')[0]}, same examples", count, values[items], chance)
+        if count < bench.most:
+            fewer = {name: values[items] for name, values in matched(bench, one, evidence.features, count).items()}
+        else:
+            fewer = {name: values for name, values in seen.items() if name.endswith(" examples")}
+        for name, values in fewer.items():
+            add(f"{name.split(',')[0]}, same examples", count, values, chance)
     if bench.most:
         add(BY_LOT, bench.most, at(rows, LOT, bench.most)["answer"].to_numpy(dtype=np.float64), 0.0)
     for name, values in seen.items():
