@@ -408,6 +408,12 @@ def test_an_instrument_that_trusts_silent_readers_or_controls_fails_its_known_an
 ) -> None:
     study = Study("coin")
     public = study.public(True)
+    plain = {LIKELIHOOD: "top", "margin to the next option": "margin"}
+    monkeypatch.setattr(
+        "firsthand.auditing.labels.confidence_known.foreseen",
+        lambda seen, _: {n: Foreseen(seen.answers[c].to_numpy(), sees_output=True) for n, c in plain.items()},
+    )
+    assert all(one.passed for one in known_answers(public, study.answers, study.observers(), SPEC, 0))
     with monkeypatch.context() as patch:
         patch.setattr("firsthand.auditing.labels.confidence_known.reader_lacks", lambda *_, **__: None)
         found = known_answers(public, study.answers, study.observers(), SPEC, 0)

@@ -77,7 +77,7 @@ def test_a_study_ends_in_a_document_with_every_report_judged_under_both_conditio
     assert len(document.known_answers) == 8
     for finding in document.findings[:2]:
         assert [grid.name for grid in finding.grids] == ["calibration", "asked"]
-        assert {reader.where for result in finding.results for reader in result.readers} == {"site"}
+        assert {reader.where for result in finding.results for reader in result.readers} == {"site", "report"}
     assert document.data.used["questions"] == 48
     assert document.reproduce == ("again",)
     assert "state" in done.rows
@@ -136,6 +136,13 @@ def test_subjects_stay_the_units_from_five_on_and_notes_say_what_few_of_them_mea
     assert spec_of(ConfidenceClaim(data_sha256="0" * 64), many)[1] == []
 
 
+@pytest.fixture
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No reporters of known answer, which take most of the time."""
+    monkeypatch.setattr("firsthand.auditing.labels.confidence_document.known_answers", lambda *_: [])
+
+
+@pytest.mark.usefixtures("unchecked")
 def test_a_study_over_four_subjects_concludes_nothing(tiny: LoadedModel, questions: Questions, tmp_path: Path) -> None:
     few = Questions(tuple(q for q in questions.items if q.subject in questions.subjects[:4]), {})
     more = [MultipleChoice(f"x{i}", f"Which is {i}?", ("p", "q", "r"), i % 3, few.items[i].subject) for i in range(8)]
@@ -146,6 +153,7 @@ def test_a_study_over_four_subjects_concludes_nothing(tiny: LoadedModel, questio
         assert any("4 are too few" in reason for reason in result.reasons)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_a_reader_that_cannot_be_asked_is_left_out_with_a_note(
     tiny: LoadedModel, questions: Questions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

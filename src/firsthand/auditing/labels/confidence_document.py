@@ -28,16 +28,17 @@ from firsthand.report.document import ModelCard
 from firsthand.report.formats import Unit
 from firsthand.report.labels_document import Curve, DataCard, Grid, LabelsDocument, LabelsFinding, Point, Series
 from firsthand.studies.labels.confidence.asking import ALL, Bench, Prompt
-from firsthand.studies.labels.confidence.scores import report_of, states_of_answers
+from firsthand.studies.labels.confidence.scores import report_of, states_at
 from firsthand.studies.labels.confidence.texts import TITLES, WORDINGS, Frame
 
 PROBE: Final = "probe at the end of the question"
+REPORT_PROBE: Final = "probe at the end of the report's prompt"
 LIMITS: Final = (
     "A confidence that orders right and wrong answers is useful whoever could have given it; privileged it is only "
     "ahead of all who read the same question and answer, where those could be asked: another model counts as a "
     "reader if its replies are valid and its own answers are not right less often.",
-    "A probe reads the end of the question, before an answer is written: it shows that something was there to be told, "
-    "not that it reached the report.",
+    "A probe at the end of the question reads before an answer is written: it shows that something was there to be "
+    "told, not that it reached the report, which the probe at the end of the report's prompt may show.",
     "Every report is judged under both conditions, and each verdict keeps its own error rate: among many one may be "
     "wrong.",
     "Whether an answer is right is a fact about the world: who knows the subject better can always be ahead. A verdict "
@@ -75,6 +76,11 @@ class Parts:
         """One report of every question."""
         return report_of(self.rows, frame, ask, list(self.answers["question"]))
 
+    def probed(self, frame: Frame, ask: str) -> FloatArray:
+        """What a probe reads at the end of a prompt, of every question."""
+        states = states_at(self.rows, frame, ask, list(self.answers["question"]), len(self.bench.layers))
+        return probe(states, self.right, self.public.groups)
+
     def said(self, frame: Frame, ask: str) -> Said:
         """The same as values."""
         return Said.of(self.report(frame, ask))
@@ -102,11 +108,14 @@ def assemble(
     """
     claim = parts.bench.claim
     observers = foreseen(parts.public, parts.right)
-    states = states_of_answers(parts.rows, list(parts.answers["question"]), len(parts.bench.layers))
-    read: dict[str, Reading] = {PROBE: ("site", probe(states, parts.right, parts.public.groups))}
+    before: Reading = ("site", parts.probed(Frame.ANSWER, "answer"))
     findings = []
     for ask in claim.reports:
         told, standing = _told(parts, ask), _standing(parts, ask)
+        read: dict[str, Reading] = {
+            PROBE: before,
+            REPORT_PROBE: ("report", parts.probed(Frame.HIDDEN if ask == "know" else Frame.OWN, ask)),
+        }
         results = judge(parts.answers, told, observers, read, parts.spec, standing)
         findings.append(_finding(parts, ask, told, results, standing))
     findings += [_frames(parts), _answered(parts)]

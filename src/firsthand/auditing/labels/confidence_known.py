@@ -29,7 +29,7 @@ STAND_IN: Final = "a lot in its place"
 NOISE: Final = 0.25
 """Standard deviation of what else makes an answer right, beside a cue of ranks from 0 to 1."""
 CLEAR: Final = 0.1
-BLUR: Final = 0.35
+BLUR: Final = 0.3
 """The same where two cues are taken together, and of what the report of them adds to both."""
 
 
@@ -99,7 +99,7 @@ def _standing(answers: pd.DataFrame, spec: AnalysisSpec, seed: int, heard: bool)
 
 
 def _one_in_ten(count: int) -> np.ndarray:
-    return np.arange(count) % 10 == 0
+    return np.asarray(np.arange(count) % 10 == 0)
 
 
 def _stream(seed: int, what: str) -> np.random.Generator:
@@ -112,9 +112,9 @@ def _rank(values: FloatArray) -> FloatArray:
 
 
 def _combined(public: Public, answers: pd.DataFrame) -> FloatArray:
-    """What two observers see together, and neither alone: how likely the answer was, and how long the question is."""
+    """Two public things in one: mostly how likely the answer was, and also how long the question is."""
     lengths = np.array([len(item.question) for item in public.items], dtype=np.float64)
-    return _rank(_rank(answers["top"].to_numpy()) + _rank(lengths))
+    return _rank(2 * _rank(answers["top"].to_numpy()) + _rank(lengths))
 
 
 def _planted(public: Public, answers: pd.DataFrame, seed: int) -> dict[str, FloatArray]:

@@ -25,7 +25,7 @@ class ConfidenceClaim(_Part):
         questions: Questions that are asked, drawn evenly from the subjects.
         pairs: How many of them are asked again as a choice between two, for meta-d'.
         orders: Orders of the options in which each is asked; half of them use each wording of a report.
-        layers: Layers at which a probe reads the end of the question, where the answer is due. ``None``: five, evenly
+        layers: Layers at which probes read the ends of the question and of the report's prompt. ``None``: five, evenly
             over the depth.
         seed: Seed of everything that is drawn.
         analysis: The rules of judgement. Independent units are the questions and their subjects.

@@ -146,10 +146,18 @@ def test_a_reply_is_invalid_where_the_likeliest_token_is_none_of_them(bench: Ben
     assert named.coverage > unnamed.coverage
 
 
-def test_the_place_of_the_answer_is_read_at_every_layer_named(bench: Bench, rows: pd.DataFrame) -> None:
+def test_the_ends_of_question_and_report_are_read_at_every_layer_named(bench: Bench, rows: pd.DataFrame) -> None:
     states = rows[(rows["set"] == ALL) & (rows["frame"] == "answer")]["state"]
     assert {len(state) for state in states} == {2 * bench.anatomy.hidden_size}
-    assert {len(state) for state in rows[rows["frame"] == "own"]["state"]} == {0}
+    lengths = rows[rows["set"] == ALL].groupby("frame")["state"].agg(lambda states: set(map(len, states)))
+    whole = {2 * bench.anatomy.hidden_size}
+    assert lengths.to_dict() == {"answer": whole, "own": whole, "hidden": whole, "other": {0}, "student": {0}}
+    asked = rows[(rows["set"] == ALL) & (rows["frame"] == "own") & (rows["ask"] == "true")].iloc[0]
+    prompt = Prompt(bench.every[0][0], ALL, Frame.OWN, "true", int(asked["proposed"]), ("", ""))
+    with torch.no_grad():
+        tokens = torch.tensor([question_of(bench.loaded.tokenizer, prompt).tokens])
+        at_report = bench.loaded.model(tokens, output_hidden_states=True).hidden_states
+    np.testing.assert_allclose(np.concatenate([at_report[1][0, -1], at_report[3][0, -1]]), asked["state"], atol=2e-4)
     one = bench.every[0][0]
     tokens = question_of(bench.loaded.tokenizer, Prompt(one, ALL, Frame.ANSWER, "answer", -1, ("", ""))).tokens
     with torch.no_grad():

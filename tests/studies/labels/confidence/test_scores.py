@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from firsthand.studies.labels.confidence.asking import Bench
-from firsthand.studies.labels.confidence.scores import answers_of, choices_of_two, report_of, states_of_answers
+from firsthand.studies.labels.confidence.scores import answers_of, choices_of_two, report_of, states_at
 from firsthand.studies.labels.confidence.texts import Frame
 
 
@@ -69,7 +69,7 @@ def test_the_output_s_distribution_is_that_over_options_and_orders(rows: pd.Data
 
 
 def test_states_are_the_means_over_orders(bench: Bench, rows: pd.DataFrame) -> None:
-    found = states_of_answers(rows, keys(rows), 2)
+    found = states_at(rows, Frame.ANSWER, "answer", keys(rows), 2)
     mine = rows[(rows["set"] == "all") & (rows["frame"] == "answer") & (rows["question"] == keys(rows)[1])]
     assert found.shape == (3, 2, bench.anatomy.hidden_size)
     np.testing.assert_allclose(found[1].ravel(), np.mean(np.stack(mine["state"].tolist()), axis=0), rtol=1e-5)

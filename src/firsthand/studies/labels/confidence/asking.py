@@ -25,6 +25,9 @@ ALL, TWO = "all", "two"
 OF_TWO: Final = ("true", "percent")
 """Reports that are asked about choices between two."""
 
+READ_FRAMES: Final = (Frame.ANSWER, Frame.OWN, Frame.HIDDEN)
+"""Prompts at whose end a probe reads: that of the answer, and those of the reports about it."""
+
 COLUMNS: Final = {
     "public": ("question", "subject", "set", "frame", "ask", "order", "option_order", "text"),
     "sealed": ("right",),
@@ -109,7 +112,7 @@ class Bench:
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """Layers at which the place of the answer is read."""
+        """Layers at which the ends of prompts are read."""
         return tuple(self.claim.layers or usual_layers(self.anatomy.n_layers, 5))
 
     @cached_property
@@ -180,14 +183,15 @@ def rows_of(bench: Bench, start: int, count: int, advance: Callable[[int], None]
         EngineError: If a prompt cannot be rendered or run.
     """
     first = answer_prompts(bench, start, count)
-    given = _asked(bench, first, advance, tuple(resid_post(layer) for layer in bench.layers))
+    sites = tuple(resid_post(layer) for layer in bench.layers)
+    given = _asked(bench, first, advance, sites)
     answers = dict(zip([(p.posed.item.key, p.set, p.posed.number) for p in first], given, strict=True))
 
     def own(orders: Sequence[Posed], which: str) -> int:
         return chosen([answers[one.item.key, which, one.number].logprobs for one in orders])
 
     second = report_prompts(bench, start, count, own)
-    return _table(bench, [*first, *second], [*given, *_asked(bench, second, advance)])
+    return _table(bench, [*first, *second], [*given, *_asked(bench, second, advance, sites)])
 
 
 def reader_rows(
@@ -258,7 +262,9 @@ def _asked(
     sites: Sequence[Site] = (),
 ) -> list[Reply]:
     tokenizer = bench.loaded.tokenizer
-    questions = [question_of(tokenizer, p, read=bool(sites) and p.set == ALL) for p in prompts]
+    questions = [
+        question_of(tokenizer, p, read=bool(sites) and p.set == ALL and p.frame in READ_FRAMES) for p in prompts
+    ]
     return replies(bench.anatomy, questions, sites, advance)
 
 

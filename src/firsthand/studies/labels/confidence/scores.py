@@ -112,9 +112,17 @@ def _combined(one: NDArray[np.float64], ask: str) -> float:
     return float(1.0 / (1.0 + np.exp(-odds)))
 
 
-def states_of_answers(rows: pd.DataFrame, questions: Sequence[str], layers: int) -> NDArray[np.float32]:
-    """The residual stream at the place of the answer, mean over orders, ``[questions, layers, hidden]``."""
-    mine = rows[(rows["set"] == ALL) & (rows["frame"] == str(Frame.ANSWER))]
+def states_at(rows: pd.DataFrame, frame: Frame, ask: str, questions: Sequence[str], layers: int) -> NDArray[np.float32]:
+    """The residual stream at the end of a prompt, mean over orders and wordings, ``[questions, layers, hidden]``.
+
+    Args:
+        rows: Rows of the set with all options.
+        frame: What the prompt asks about; ``answer`` where the answer is due, else where the report is.
+        ask: How.
+        questions: The questions, in the order wanted.
+        layers: Number of layers that were read.
+    """
+    mine = rows[(rows["set"] == ALL) & (rows["frame"] == str(frame)) & (rows["ask"] == ask)]
     by = {
         key: np.mean([np.asarray(s, dtype=np.float32) for s in some], axis=0)
         for key, some in mine.groupby("question")["state"]
