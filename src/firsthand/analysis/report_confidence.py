@@ -318,7 +318,7 @@ def _doubt(name: str, control: Control, spec: AnalysisSpec) -> str:
     )
 
 
-def _checked(table: pd.DataFrame, spec: AnalysisSpec, seed: int, controls: Mapping[str, FloatArray]) -> _Data:
+def _checked(table: pd.DataFrame, spec: AnalysisSpec, seed: int, controls: Mapping[str, Control]) -> _Data:
     check_clusters(table, COLUMNS, spec.clusters)
     if table.empty:
         raise AnalysisError("The table has no rows.", "Ask for the confidence of at least one report.")
