@@ -133,7 +133,7 @@ def judge_report_confidence(
         float(holes.sum() / max(1, np.isfinite(data.right).sum())),
     )
     unheard = {name: data.valid & ~control.valid for name, control in data.controls.items()}
-    hidden = float(np.mean(np.concatenate([gone[data.valid] for gone in unheard.values()]))) if unheard else 0.0
+    hidden = sum(int(gone.sum()) for gone in unheard.values()) / max(1, len(unheard) * int(data.valid.sum()))
     if hidden > 0:
         fills = {
             words: compile_verdict(_evidence(condition, again, _areas(again, seen), tuple(seen), constant), spec)
@@ -318,7 +318,7 @@ def _doubt(name: str, control: Control, spec: AnalysisSpec) -> str:
     )
 
 
-def _checked(table: pd.DataFrame, spec: AnalysisSpec, seed: int, controls: Mapping[str, FloatArray]) -> _Data:
+def _checked(table: pd.DataFrame, spec: AnalysisSpec, seed: int, controls: Mapping[str, Control]) -> _Data:
     check_clusters(table, COLUMNS, spec.clusters)
     if table.empty:
         raise AnalysisError("The table has no rows.", "Ask for the confidence of at least one report.")

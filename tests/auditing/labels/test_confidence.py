@@ -1,120 +1,27 @@
 """Confidence is judged against whoever reads question and answer, and about this answer."""
 
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
-import pandas as pd
 import pytest
+from answered_study import COUNT, FIT, SPEC, Study
 
 from firsthand.analysis.report_confidence import Foreseen
-from firsthand.analysis.results import CapabilityResult
 from firsthand.auditing.labels.confidence import (
     ANSWER_SEEN,
     NO_CONTROL,
     TWO_OPTIONS,
-    UNFIT_READER,
-    UNLIKE,
     UNREAD,
     Told,
     area_of,
     judge,
 )
 from firsthand.auditing.labels.confidence_fitting import held_out, probe
-from firsthand.auditing.labels.confidence_gates import OtherModel, Said, Standing, standing_of, too_few, who_counts
+from firsthand.auditing.labels.confidence_gates import Said
 from firsthand.auditing.labels.confidence_known import known_answers
-from firsthand.auditing.labels.confidence_observers import LIKELIHOOD, Public, foreseen, third_person
-from firsthand.claims.claim import AnalysisSpec
+from firsthand.auditing.labels.confidence_observers import LIKELIHOOD, foreseen, third_person
 from firsthand.errors import AnalysisError
-from firsthand.studies.labels.confidence.questions import MultipleChoice
 from firsthand.vocabulary import Condition, Verdict
-
-COUNT = 120
-SPEC = AnalysisSpec(clusters=("question", "subject"), bootstrap_draws=400)
-FIT = Standing({"other": None})
-ASKS = ("true", "percent")
-WORDS = ("river", "cat", "letter", "window", "doctor", "song", "garden", "train")
-
-
-class Study:
-    """Questions of thirty subjects, answered rightly or wrongly as some cue has it."""
-
-    def __init__(self, cue: str, seed: int = 0) -> None:
-        self.rng = np.random.default_rng(seed)
-        self.cue, self.seed = cue, seed
-        self.hard = self.rng.random(COUNT) < 0.5
-        self.top = np.log(np.clip(self.rng.random(COUNT), 0.05, 0.99))
-        coin = self.rng.random(COUNT) < 0.5
-        noise = self.rng.random(COUNT) < 0.05
-        self.right = (
-            {"words": ~self.hard, "output": self.top > np.median(self.top), "coin": coin}[cue] ^ noise
-        ).astype(float)
-        self.items = tuple(
-            MultipleChoice(
-                f"q{i}",
-                f"Is it {'seldom' if self.hard[i] else 'mostly'} the {self.rng.choice(WORDS)} or the {WORDS[i % 8]}?",
-                ("yes", "no", "0", "?!"),
-                0,
-                f"s{i % 30}",
-            )
-            for i in range(COUNT)
-        )
-        self.answers = pd.DataFrame(
-            {
-                "question": [item.key for item in self.items],
-                "subject": [item.subject for item in self.items],
-                "right": self.right,
-                "answer": self.rng.integers(0, 4, COUNT),
-                "place": self.rng.integers(0, 4, COUNT),
-                "options": 4,
-                "top": self.top,
-                "margin": self.top + self.rng.normal(0, 0.1, COUNT),
-                "entropy": -self.top,
-                "agree": 1.0,
-                "coverage": 0.9,
-                "each": pd.Series([[t, t] for t in self.top], dtype=object),
-            }
-        )
-
-    def public(self, other: bool = False) -> Public:
-        rng = np.random.default_rng(self.seed + 100)
-        third = {ask: Said.scripted(rng.random(COUNT)) for ask in ASKS}
-        embedding = np.c_[self.hard, rng.normal(0, 1, (COUNT, 20))].astype(np.float32)
-        chosen = rng.normal(0, 1, (COUNT, 20)).astype(np.float32)
-        return Public(self.items, self.answers, embedding, chosen, third, self.other() if other else None)
-
-    def other(self) -> OtherModel:
-        """Another model that replies as it should, is right as often, and knows nothing of these answers."""
-        rng = np.random.default_rng(self.seed + 200)
-        said = {ask: Said.scripted(rng.random(COUNT)) for ask in ASKS}
-        right = rng.permutation(self.right)
-        return OtherModel("other", Said.scripted(rng.random(COUNT)), right, rng.random(COUNT), said)
-
-    def observers(self, other: bool = True) -> dict[str, Foreseen]:
-        return seen(self.cue, self.seed, other)
-
-    def knowing(self, how_far: float = 3.0) -> np.ndarray:
-        return 1.0 / (1.0 + np.exp(-how_far * (self.right - 0.5) - self.rng.normal(0, 0.5, COUNT)))
-
-    def told(self, confidence: np.ndarray, shuffled: np.ndarray | None = None) -> Told:
-        return Told(Said.scripted(confidence), Said.scripted(self.rng.random(COUNT) if shuffled is None else shuffled))
-
-    def judged(
-        self, told: Told, other: bool = True, standing: Standing = FIT
-    ) -> tuple[CapabilityResult, CapabilityResult]:
-        standing = standing if other else replace(standing, readers={})
-        return judge(self.answers, told, self.observers(other), {}, SPEC, standing)
-
-    def verdicts(self, told: Told, standing: Standing = FIT) -> tuple[Verdict, Verdict]:
-        withheld, shown = self.judged(told, standing=standing)
-        return withheld.verdict, shown.verdict
-
-
-@lru_cache
-def seen(cue: str, seed: int, other: bool) -> dict[str, Foreseen]:
-    """What observers foresee of a study, fitted once for all tests of it."""
-    study = Study(cue, seed)
-    return foreseen(study.public(other), study.right)
 
 
 def test_confidence_that_knows_what_no_reader_can_know_is_privileged_beside_another_model() -> None:
@@ -265,100 +172,6 @@ def test_an_instrument_that_trusts_anybody_fails_its_known_answers(monkeypatch: 
     monkeypatch.setattr("firsthand.auditing.labels.confidence_known.foreseen", lambda *_: blind)
     found = known_answers(public, study.answers, blind, SPEC, 0)
     assert not all(one.passed for one in found)
-
-
-def test_a_reader_that_cannot_read_or_knows_less_opens_nothing() -> None:
-    study = Study("coin")
-    other = study.other()
-    replies = other.said["true"]
-    mostly_invalid = replace(replies, valid=np.arange(COUNT) % 10 == 0)
-    unfit = {
-        "hold 20.0%": replace(other, said={"true": replace(replies, coverage=np.full(COUNT, 0.2))}),
-        "10% of its replies": replace(other, said={"true": mostly_invalid}),
-        "10% of its own answers": replace(other, answered=mostly_invalid),
-        "not asked": replace(other, said={"percent": replies}),
-        "less often": replace(other, right=np.zeros(COUNT)),
-    }
-    for words, one in unfit.items():
-        standing = standing_of(study.public().third, one, study.answers, SPEC, "true")
-        assert words in str(standing.readers["other"]), standing
-        shown = study.judged(study.told(study.knowing()), standing=standing)[1]
-        assert shown.verdict is Verdict.INSUFFICIENT, words
-        assert shown.reasons[-1].startswith(UNFIT_READER)
-    fit = standing_of(study.public().third, other, study.answers, SPEC, "true")
-    assert fit == Standing({"other": None})
-
-
-def test_without_the_same_model_asked_alike_in_the_third_person_nothing_is_privileged() -> None:
-    study = Study("coin")
-    third, other = study.public().third, study.other()
-    silent = {"true": replace(third["true"], coverage=np.full(COUNT, 0.1))}
-    for asked, ask in ((third, "code"), (silent, "true")):
-        standing = replace(standing_of(asked, other, study.answers, SPEC, ask), readers={"other": None})
-        shown = study.judged(study.told(study.knowing()), standing=standing)[1]
-        assert shown.verdict is Verdict.INSUFFICIENT
-        assert shown.reasons[-1].startswith(UNLIKE)
-    assert standing_of(third, other, study.answers, SPEC, "percent").third is None
-    assert standing_of(third, other, study.answers, SPEC, "know", of_answer=False).third is None
-
-
-def test_a_control_whose_replies_are_invalid_or_elsewhere_leaves_it_open() -> None:
-    study = Study("coin")
-    lot, sure = study.rng.random(COUNT), Said.scripted(study.knowing())
-    invalid = replace(Said.scripted(lot), valid=np.arange(COUNT) % 10 == 0)
-    elsewhere = replace(Said.scripted(lot), coverage=np.full(COUNT, 0.2))
-    for control, words in ((invalid, "of replies of the control that are invalid decide"), (elsewhere, "20.0%")):
-        shown = study.judged(Told(sure, control))[1]
-        assert shown.verdict is Verdict.INSUFFICIENT
-        assert any(words in reason for reason in shown.reasons), shown.reasons
-    few = replace(Said.scripted(lot), valid=np.arange(COUNT) % 40 != 0)
-    assert study.judged(Told(sure, few))[1].verdict is Verdict.PRIVILEGED
-
-
-def test_surer_where_it_is_wrong_is_inverted_only_if_it_is_about_this_answer() -> None:
-    study = Study("coin")
-    low = 1.0 - study.knowing()
-    assert study.verdicts(study.told(low))[1] is Verdict.INVERTED
-    assert study.verdicts(study.told(low, 1.0 - study.knowing()))[1] is Verdict.ANOMALY_ONLY
-
-
-def test_answers_that_are_mostly_invalid_or_elsewhere_settle_nothing() -> None:
-    study = Study("coin")
-    told = study.told(study.knowing())
-    study.answers["coverage"] = 0.3
-    shown = study.judged(told)[1]
-    assert shown.verdict is Verdict.INSUFFICIENT
-    assert "letters hold 30.0%" in shown.reasons[-1]
-    study.answers["coverage"] = 0.9
-    study.answers.loc[np.arange(COUNT) % 5 < 3, "right"] = np.nan
-    shown = study.judged(told)[1]
-    assert shown.verdict is Verdict.INSUFFICIENT
-    assert "40% of the answers are valid" in shown.reasons[-1]
-
-
-def test_few_subjects_cap_every_verdict_and_say_what_to_do() -> None:
-    study = Study("coin")
-    capped = too_few(4, ("question", "subject"))
-    assert capped is not None
-    shown = study.judged(study.told(study.knowing()), standing=replace(FIT, capped=capped))[1]
-    assert (shown.verdict, shown.reasons[-1]) == (Verdict.INSUFFICIENT, capped)
-    assert "analysis.clusters" in capped
-    assert [too_few(n, ("question", "subject")) for n in (1, 5, 12)] == [None, None, None]
-    assert too_few(4, ("question",)) is None
-
-
-def test_who_was_asked_is_shown_with_coverage_and_accuracy() -> None:
-    study = Study("coin")
-    other = replace(study.other(), right=np.zeros(COUNT))
-    third = study.public().third
-    standing = standing_of(third, other, study.answers, SPEC, "true")
-    grid = who_counts(third["true"], third["true"], other, study.answers, SPEC, "true", standing)
-    names = [name for name, _ in grid.rows]
-    assert names == ["this model", "the same in the third person", "reader: other"]
-    cells = dict(grid.rows)["reader: other"]
-    assert cells[0].value == 0.0
-    assert cells[3].value == 1.0
-    assert "less often" in str(cells[5])
 
 
 def test_words_of_the_answer_are_read_where_they_tell_whether_it_is_right() -> None:

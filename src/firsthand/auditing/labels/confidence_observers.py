@@ -175,7 +175,8 @@ def _of_answer(public: Public) -> FloatArray:
 def _output(answers: pd.DataFrame) -> FloatArray:
     """The output's distribution, with the log share of the answer in each order."""
     numbers = answers[["top", "margin", "entropy", "agree", "coverage"]].to_numpy(dtype=np.float64)
-    return np.c_[numbers, np.stack([np.asarray(one, dtype=np.float64) for one in answers["each"]])]
+    by_order = np.stack([np.asarray(one, dtype=np.float64) for one in answers["each"]])
+    return np.concatenate([numbers, by_order], axis=1)
 
 
 def _logit(share: FloatArray) -> FloatArray:
