@@ -41,7 +41,13 @@ def start(claim_file: Path, out: Path) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=_hears_ctrl_c,
     )
+
+
+def _hears_ctrl_c() -> None:
+    """What a shell starts in the background ignores Ctrl-C, and so would whatever the tests start from there."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_for_units(out: Path, process: subprocess.Popen[str], number: int) -> None:
