@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 import pandas as pd
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from firsthand.auditing.labels.belief import COVERED, with_observers
 from firsthand.auditing.labels.belief_evidence import Evidence
@@ -135,7 +136,8 @@ def run_all(
     public, joined = evidence(table), pd.DataFrame()
     if reports:
         joined = pd.concat(reports, ignore_index=True)
-        joined = with_observers(joined, observed(public, table, experiments, bench.claim.seed, "experiment"))
+        with threadpool_limits(1):  # many small fits, which several threads would slow down
+            joined = with_observers(joined, observed(public, table, experiments, bench.claim.seed, "experiment"))
         if reader is not None:
             joined = _read_by(joined, bench, table, public, experiments, reader, units, progress)
     moved, told = _steer(bench, table, experiments, units, progress)

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from firsthand.analysis.results import CapabilityResult
 from firsthand.auditing.labels.belief import judge, lacking
@@ -144,7 +145,8 @@ def _known(ran: Ran, claim: BeliefClaim, public: Evidence) -> tuple[tuple[KnownA
     """Reporters of known answer, and what could not be examined by them."""
     if not len(ran.reports):
         return (), (UNEXAMINED,)
-    both = two_blocks_rows(ran.reports, ran.table, public, ran.experiments, claim.seed)
+    with threadpool_limits(1):
+        both = two_blocks_rows(ran.reports, ran.table, public, ran.experiments, claim.seed)
     found = known_answers(ran.reports, claim.analysis, conditions_of(claim), claim.seed, both)
     return found, (UNEXAMINED,) if not found else (LACKING,) if both is None else ()
 

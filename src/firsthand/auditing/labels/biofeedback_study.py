@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from firsthand.auditing.labels.biofeedback import observed
 from firsthand.auditing.labels.biofeedback_findings import finding_of
@@ -185,9 +186,10 @@ def _observed(
         (str(name), rows.sort_values("place").reset_index(drop=True))
         for (name, _), rows in target.groupby(["referent", "experiment"], sort=False)
     ]
-    seen = [
-        observed(bench, referents[name], rows, outsiders, told)
-        for name, rows in tracked(groups, "observers", len(groups), progress)
-    ]
+    with threadpool_limits(1):  # thousands of small fits, which several threads would slow down
+        seen = [
+            observed(bench, referents[name], rows, outsiders, told)
+            for name, rows in tracked(groups, "observers", len(groups), progress)
+        ]
     others = [rows[~rows["arm"].isin((READS, READS_OWN))] for rows in told.values()]
     return pd.concat([*seen, table[table["arm"] != TARGET], *others], ignore_index=True)

@@ -8,11 +8,12 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from firsthand.auditing.labels.confidence_document import Parts, assemble
 from firsthand.auditing.labels.confidence_gates import LEAST_UNITS, OtherModel, Said
 from firsthand.auditing.labels.confidence_observers import LEAST_SUBJECTS, Public, embedded
-from firsthand.auditing.running import bindings_of, card_of, examined, settle
+from firsthand.auditing.running import bindings_of, card_of, examined, settle, settle_further
 from firsthand.claims.claim import AnalysisSpec
 from firsthand.claims.freeze import FrozenLabels
 from firsthand.claims.labels import ConfidenceClaim
@@ -89,7 +90,8 @@ def confidence(
     cards, other = [card_of(loaded)], None
     if claim.reader is not None:
         progress.say(f"loading {claim.reader}")
-        second = reader or load(claim.reader, device=loaded.device, dtype=loaded.dtype)
+        second = reader or load(claim.reader, device=loaded.device.split()[0], dtype=loaded.dtype)
+        settle_further(folder, second)
         try:
             other, card = _other(folder, claim, second, bench, answers, progress)
             cards.append(card)
@@ -105,7 +107,8 @@ def confidence(
         used={"questions": len(items), "asked again as two options": len(bench.pairs)},
         dropped=dict(questions.dropped),
     )
-    document = assemble(folder, frozen, cards, asked, Parts(bench, rows, answers, public, spec), notes, reproduce)
+    with threadpool_limits(1):  # many small fits, which several threads would slow down
+        document = assemble(folder, frozen, cards, asked, Parts(bench, rows, answers, public, spec), notes, reproduce)
     return ConfidenceRun(folder, document, rows)
 
 

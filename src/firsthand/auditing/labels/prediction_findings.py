@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from firsthand.analysis.findings import Line, Mark, Picture
 from firsthand.analysis.results import CapabilityResult
@@ -30,7 +31,8 @@ from firsthand.vocabulary import Verdict
 
 def findings_of(evidence: Evidence) -> tuple[list[LabelsFinding], list[KnownAnswer]]:
     """The findings on all properties, and the known answers on their trials."""
-    judged = [finding_of(evidence, one) for one in evidence.bench.settled]
+    with threadpool_limits(1):  # thousands of small fits, which several threads would slow down
+        judged = [finding_of(evidence, one) for one in evidence.bench.settled]
     return corrected([finding for finding, _ in judged], evidence), [one for _, known in judged for one in known]
 
 
