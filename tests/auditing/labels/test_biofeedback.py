@@ -90,7 +90,9 @@ def guessing(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def test_a_state_that_only_the_activations_carry_leaves_text_observers_at_chance_and_its_reporter_privileged() -> None:
     table = study(perfect, by_words=False)
     lot = np.random.default_rng(5).integers(0, 2, len(table)).astype(float)
-    result = judge(table.assign(**{f"{OBSERVED}{READER}other": lot}), SPEC, JUDGED)
+    read = table.assign(**{f"{OBSERVED}{READER}other": lot})
+    assert judge(read, SPEC, JUDGED).reasons[-1] == WEAK  # nobody knows how well that reader learns
+    result = judge(read.assign(**{f"{OWN}other": 1.0}), SPEC, JUDGED)
     assert result.verdict is Verdict.PRIVILEGED, result.reasons
     for row in result.observers:
         assert abs(row.score.value - 0.5) < 0.12, row.name

@@ -53,23 +53,21 @@ def refusal(target: pd.DataFrame, names: list[str], spec: AnalysisSpec) -> str |
     """Why these readers do not suffice for ``privileged``, if so.
 
     A label that only the judged model can know leaves any reader at chance, so being right is no test of a reader.
-    Learning the labels of *its own* states as well as the judged model learns its own is.
+    Learning the labels of *its own* states as well as the judged model learns its own is; a reader of which that is
+    not known does not count.
 
     Args:
         target: Target rows that are judged, with ``answer``, ``truth``, the cluster columns and those of :data:`OWN`.
         names: Names of the observers.
         spec: The rules.
     """
-    readers = [name.removeprefix(READER) for name in names if name.startswith(READER)]
-    if not readers:
+    if not any(name.startswith(READER) for name in names):
         return UNREAD
     mine = (target["answer"] == target["truth"]).to_numpy(dtype=np.float64)
-    held = [name for name in readers if f"{OWN}{name}" in target]
-    behind = [
-        mean_of(mine - target[f"{OWN}{name}"].to_numpy(dtype=np.float64), target, spec.clusters, DIFFERENCE)
-        for name in held
-    ]
-    found = [one.estimate(spec.alpha, 0.0) for one in behind]
-    if found and all(one.low > 0 and one.value > spec.minimum_effect for one in found):
-        return WEAK
-    return None
+    for name in (name.removeprefix(READER) for name in names if name.startswith(READER)):
+        if f"{OWN}{name}" in target:  # of a reader itself, and not of a classifier on its states
+            own = target[f"{OWN}{name}"].to_numpy(dtype=np.float64)
+            behind = mean_of(mine - own, target, spec.clusters, DIFFERENCE).estimate(spec.alpha, 0.0)
+            if not (behind.low > 0 and behind.value > spec.minimum_effect):
+                return None
+    return WEAK
