@@ -74,7 +74,9 @@ def _planted(table: pd.DataFrame, seed: int) -> pd.DataFrame:
     dealt = dealt.assign(answer=_mostly(truth, seed, "report").where(target, _lot(dealt, seed)))
     dealt = dealt.drop(columns=[column for column in dealt if str(column).startswith(OWN)])
     # This reader learns its own labels perfectly: that the planted ones are beyond it is then no weakness of its own.
-    return dealt.assign(**{f"{OBSERVED}{READER}by lot": guess.where(target), f"{OWN}by lot": 1.0})
+    dealt[f"{OBSERVED}{READER}by lot"] = guess.where(target)
+    dealt[f"{OWN}by lot"] = 1.0
+    return dealt
 
 
 def _mostly(truth: pd.Series, seed: int, who: str) -> pd.Series:
