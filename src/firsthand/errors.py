@@ -45,6 +45,10 @@ class LabelsError(FirsthandError):
     """A labelled text set, or labels made of it, that cannot be read, split or asked about as wanted."""
 
 
+class CounterfactualError(FirsthandError):
+    """A prompt, edit, behaviour or investigation that cannot be read, made or judged as wanted."""
+
+
 class TraceError(FirsthandError):
     """A stored trace that is truncated, altered or inconsistent."""
 

@@ -82,6 +82,8 @@ class Ran:
 
 AT_ONCE: Final = 10
 """Answers whose states are read side by side."""
+STEERED_AT_ONCE: Final = 4
+"""Steered answers that are asked about after one pass over the shots."""
 
 
 class Units:
@@ -208,10 +210,11 @@ def _steer(
     what: Steered | None = steered(bench, table, experiments[0], spec)
     if what is None:
         return pd.DataFrame(), ["No vector was added: the records have fewer than two counter entities."]
-    frames = [
-        units.take(f"steered.{turn:03d}", partial(steered_rows, bench, table, what, turn), STEERED)
-        for turn in tracked(range(len(what.chosen)), "vectors of the counter entity", len(what.chosen), progress)
-    ]
+    frames: list[pd.DataFrame] = []
+    parts = [range(b, min(b + STEERED_AT_ONCE, len(what.chosen))) for b in range(0, len(what.chosen), STEERED_AT_ONCE)]
+    for turns in tracked(parts, "vectors of the counter entity", len(parts), progress):
+        names = [f"steered.{turn:03d}" for turn in turns]
+        frames += units.take_all(names, partial(steered_rows, bench, table, what, turns), STEERED)
     few = len(what.chosen) < spec.records
     told = [f"{len(what.chosen)} records were steered: no more are asked about in one conversation."] if few else []
     return pd.concat(frames, ignore_index=True), told

@@ -38,7 +38,7 @@ def test_rows_hold_a_clean_run_and_every_arm_layer_and_dose(bench: Bench, domina
     made = experiment_of(bench, table, 0)
     what = steered(bench, table, made, SPEC)
     assert what is not None
-    rows = steered_rows(bench, table, what, 1)
+    _, rows = steered_rows(bench, table, what, [0, 1])
     cells = list(zip(rows["arm"], rows["dose"], strict=True))
     assert cells == [(CLEAN, 0.0), *((arm, dose) for dose in (0.5, 2.0) for arm in ARMS)]
     talk = conversation_of(bench, table, made, bench.label_names)

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from firsthand.claims.labels.belief import SteeringSpec
-from firsthand.engine import Site, resid_post
+from firsthand.engine import resid_post
 from firsthand.states.concepts import Recipe, concept_vectors
 from firsthand.studies.labels.belief.bench import Bench
-from firsthand.studies.labels.belief.readings import Push, read_items
+from firsthand.studies.labels.belief.readings import Item, Push, read_items
 from firsthand.studies.labels.belief.reporting import Experiment, ask, conversation_of, queries_of
 from firsthand.studies.labels.belief.scores import dominance
 from firsthand.studies.labels.conversations import Shot, TextEdit
@@ -91,55 +91,79 @@ def _free(bench: Bench, layer: int, number: int, like_H: Tensor) -> Tensor:
     return scaled_H
 
 
-def steered_rows(bench: Bench, table: pd.DataFrame, what: Steered, turn: int) -> pd.DataFrame:
-    """Everything about one steered answer: dominance and report, with nothing added and with each vector and dose.
+def steered_rows(bench: Bench, table: pd.DataFrame, what: Steered, turns: Sequence[int]) -> list[pd.DataFrame]:
+    """Everything about some steered answers: dominance and report, with nothing added and with each vector and dose.
+
+    The conversation that all of them are asked after is computed once.
 
     Returns:
-        One row an arm, layer and dose: ``trial_id``, ``arm``, ``layer``, ``dose``, ``item``, ``subject``, ``kind``,
-        ``text``, ``said``, ``bd_base``, ``bd_counter`` (as read while steered), ``told_base``, ``told_counter`` (as the
-        report has them: the centres of the clusters, weighted by the probabilities of their labels), ``coverage`` and
-        ``logprobs``.
+        For each answer one row an arm, layer and dose: ``trial_id``, ``arm``, ``layer``, ``dose``, ``item``,
+        ``subject``, ``kind``, ``text``, ``said``, ``bd_base``, ``bd_counter`` (as read while steered), ``told_base``,
+        ``told_counter`` (as the report has them: the centres of the clusters, weighted by the probabilities of their
+        labels), ``coverage`` and ``logprobs``.
     """
-    place = what.chosen[turn]
-    item = bench.items[int(table["item"].iloc[what.experiment.asked[place]])]
-    query = queries_of(bench, table, what.experiment)[place]
-    cells: list[tuple[str, int, float, Tensor | None]] = [(CLEAN, -1, 0.0, None)]
-    cells += [
-        (arm, layer, dose, what.vectors[layer][arm][turn])
-        for layer in what.layers
-        for dose in what.doses
-        for arm in ARMS
-    ]
-    pushes = [() if vector is None else (Push(resid_post(layer), vector, dose),) for _, layer, dose, vector in cells]
-    frames = read_items(
-        bench.loaded, bench.anatomy, bench.target, [item] * len(cells), bench.layers, bench.claim, pushes
-    )
-    rows, queries = [], []
-    for (arm, layer, dose, vector_H), frame in zip(cells, frames, strict=True):
-        read = dominance(frame).iloc[0]
-        rows.append(
-            {
-                "trial_id": f"{item.number}/{arm}/{layer}/{dose:g}",
-                "arm": arm,
-                "layer": layer,
-                "dose": dose,
-                "item": item.number,
-                "subject": item.fact.subject,
-                "kind": item.kind,
-                "text": query.text,
-                **{name: read[name] for name in ("said", "bd_base", "bd_counter", "states")},
-            }
-        )
-        queries.append(_edited(query, resid_post(max(layer, 0)), vector_H, dose))
+    asked = queries_of(bench, table, what.experiment)
+    rows: list[dict[str, object]] = []
+    queries: list[Shot] = []
+    for turn in turns:
+        place = what.chosen[turn]
+        item = bench.items[int(table["item"].iloc[what.experiment.asked[place]])]
+        cells = _cells(what, turn)
+        rows += _read(bench, item, asked[place].text, cells)
+        queries += [_edited(asked[place], cell) for cell in cells]
     talk = conversation_of(bench, table, what.experiment, bench.label_names)
     found = ask(bench.loaded, bench.anatomy, talk, queries)
     told = expected(found.logprobs_NC, what.experiment.clusters.centres_K2)
-    return pd.DataFrame(rows).assign(
+    whole = pd.DataFrame(rows).assign(
         told_base=told[:, 0],
         told_counter=told[:, 1],
         coverage=found.coverage_N,
         logprobs=pd.Series(found.logprobs_NC.tolist(), dtype=object),
     )
+    each = len(whole) // len(turns)
+    return [whole.iloc[begin : begin + each].reset_index(drop=True) for begin in range(0, len(whole), each)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Cell:
+    """One way of steering an answer; the vector is ``None`` where nothing is added."""
+
+    arm: str
+    layer: int
+    dose: float
+    vector_H: Tensor | None
+
+
+def _cells(what: Steered, turn: int) -> list[_Cell]:
+    grid = [(layer, dose, arm) for layer in what.layers for dose in what.doses for arm in ARMS]
+    pushed = [_Cell(arm, layer, dose, what.vectors[layer][arm][turn]) for layer, dose, arm in grid]
+    return [_Cell(CLEAN, -1, 0.0, None), *pushed]
+
+
+def _read(bench: Bench, item: Item, text: str, cells: Sequence[_Cell]) -> list[dict[str, object]]:
+    """What the states of one answer hold, under each cell."""
+    pushes = [
+        () if cell.vector_H is None else (Push(resid_post(cell.layer), cell.vector_H, cell.dose),) for cell in cells
+    ]
+    items = [item] * len(cells)
+    frames = read_items(bench.loaded, bench.anatomy, bench.target, items, bench.layers, bench.claim, pushes)
+    rows: list[dict[str, object]] = []
+    for cell, frame in zip(cells, frames, strict=True):
+        read = dominance(frame).iloc[0]
+        rows.append(
+            {
+                "trial_id": f"{item.number}/{cell.arm}/{cell.layer}/{cell.dose:g}",
+                "arm": cell.arm,
+                "layer": cell.layer,
+                "dose": cell.dose,
+                "item": item.number,
+                "subject": item.fact.subject,
+                "kind": item.kind,
+                "text": text,
+                **{name: read[name] for name in ("said", "bd_base", "bd_counter", "states")},
+            }
+        )
+    return rows
 
 
 def expected(logprobs_NC: NDArray[np.float64], centres_K2: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -151,5 +175,7 @@ def expected(logprobs_NC: NDArray[np.float64], centres_K2: NDArray[np.float64]) 
     return np.asarray(weights / weights.sum(1, keepdims=True) @ centres_K2, dtype=np.float64)
 
 
-def _edited(query: Shot, site: Site, vector_H: Tensor | None, dose: float) -> Shot:
-    return query if vector_H is None else replace(query, edits=(TextEdit(site, vector_H, dose),))
+def _edited(query: Shot, cell: _Cell) -> Shot:
+    if cell.vector_H is None:
+        return query
+    return replace(query, edits=(TextEdit(resid_post(cell.layer), cell.vector_H, cell.dose),))

@@ -1,0 +1,162 @@
+"""Edits of a prompt, as data: they change what they say and nothing else, or they are refused."""
+
+import difflib
+import re
+from collections.abc import Sequence
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
+
+from firsthand.counterfactual.part import Part
+from firsthand.counterfactual.prompts import Prompt, Role, Turn
+from firsthand.errors import CounterfactualError
+
+
+class Replace(Part):
+    """Some text of a turn becomes another.
+
+    Attributes:
+        turn: Number of the turn, from 0.
+        find: The text, which must stand there.
+        text: What it becomes; empty to delete it.
+        which: Which occurrence, from 0. ``None``: there must be exactly one. ``all``: every one.
+    """
+
+    kind: Literal["replace"] = "replace"
+    turn: Annotated[int, Field(ge=0)]
+    find: Annotated[str, Field(min_length=1)]
+    text: str = ""
+    which: Annotated[int, Field(ge=0)] | Literal["all"] | None = None
+
+
+class Rewrite(Part):
+    """A turn gets another content."""
+
+    kind: Literal["rewrite"] = "rewrite"
+    turn: Annotated[int, Field(ge=0)]
+    content: str
+
+
+class Drop(Part):
+    """A turn is left out."""
+
+    kind: Literal["drop"] = "drop"
+    turn: Annotated[int, Field(ge=0)]
+
+
+class Insert(Part):
+    """A turn is put before another.
+
+    Attributes:
+        turn: Number that the new turn will have.
+        role: Who speaks.
+        content: The text.
+    """
+
+    kind: Literal["insert"] = "insert"
+    turn: Annotated[int, Field(ge=0)]
+    role: Role
+    content: str
+
+
+Operation: TypeAlias = Annotated[Replace | Rewrite | Drop | Insert, Field(discriminator="kind")]
+
+
+class Edit(Part):
+    """Operations that are made one after the other, each on what the one before it left."""
+
+    operations: Annotated[tuple[Operation, ...], Field(min_length=1)]
+
+
+def edited(prompt: Prompt, edit: Edit) -> Prompt:
+    """The prompt after an edit; where it comes from stays noted.
+
+    Raises:
+        CounterfactualError: If a turn or a text is not there or not unique, nothing changes, or no prompt is left.
+    """
+    turns = list(prompt.turns)
+    for operation in edit.operations:
+        _make(turns, operation)
+    if tuple(turns) == prompt.turns:
+        raise CounterfactualError("The edit leaves the prompt as it is.", "Change something.")
+    try:
+        return Prompt(turns=tuple(turns), **prompt.model_dump(exclude={"turns"}))
+    except ValueError as error:
+        said = str(error).splitlines()
+        raise CounterfactualError(
+            f"The edit leaves no prompt: {said[-2].strip() if len(said) > 2 else said[0]}.",
+            "Let it end in a user's or a tool's turn.",
+        ) from None
+
+
+def _make(turns: list[Turn], operation: Operation) -> None:
+    last = len(turns) - (0 if isinstance(operation, Insert) else 1)
+    if operation.turn > last:
+        raise CounterfactualError(
+            f"There is no turn {operation.turn}: the prompt has turns 0 to {len(turns) - 1}.", "Name one of them."
+        )
+    match operation:
+        case Replace():
+            turns[operation.turn] = turns[operation.turn].model_copy(
+                update={"content": _replaced(turns[operation.turn].content, operation)}
+            )
+        case Rewrite():
+            turns[operation.turn] = turns[operation.turn].model_copy(update={"content": operation.content})
+        case Drop():
+            del turns[operation.turn]
+        case Insert():
+            turns.insert(operation.turn, Turn(role=operation.role, content=operation.content))
+
+
+def _replaced(content: str, operation: Replace) -> str:
+    count = content.count(operation.find)
+    wanted = operation.which
+    if not count or (wanted is None and count > 1) or (isinstance(wanted, int) and wanted >= count):
+        raise CounterfactualError(
+            f"The text {operation.find[:60]!r} stands {count} times in turn {operation.turn}.",
+            "Name a text that is there, and which of several is meant.",
+        )
+    if wanted == "all":
+        return content.replace(operation.find, operation.text)
+    pieces = content.split(operation.find)
+    place = wanted or 0
+    before, after = operation.find.join(pieces[: place + 1]), operation.find.join(pieces[place + 1 :])
+    return f"{before}{operation.text}{after}"
+
+
+Change: TypeAlias = tuple[Literal["same", "gone", "new"], str]
+
+
+def changes(before: str, after: str) -> list[Change]:
+    """What became of a text, word by word: pieces that stayed, went and came, in reading order.
+
+    Pieces that are the same or gone make ``before``; those that are the same or new make ``after``.
+    """
+    old, new = _words(before), _words(after)
+    found: list[Change] = []
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            found.append(("same", "".join(old[a:b])))
+            continue
+        if b > a:
+            found.append(("gone", "".join(old[a:b])))
+        if d > c:
+            found.append(("new", "".join(new[c:d])))
+    return found
+
+
+def _words(text: str) -> list[str]:
+    """Words and what stands between them, which together are the text."""
+    return re.findall(r"\w+|\s+|[^\w\s]", text)
+
+
+def turn_changes(before: Prompt, after: Prompt) -> list[tuple[Turn | None, Turn | None]]:
+    """Turns of two prompts side by side; ``None`` where one has none."""
+    old, new = [t.model_dump_json() for t in before.turns], [t.model_dump_json() for t in after.turns]
+    pairs: list[tuple[Turn | None, Turn | None]] = []
+    for _, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        length = max(b - a, d - c)
+        left: Sequence[Turn | None] = [*before.turns[a:b], *[None] * (length - (b - a))]
+        right: Sequence[Turn | None] = [*after.turns[c:d], *[None] * (length - (d - c))]
+        pairs += zip(left, right, strict=True)
+    return pairs
