@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt, Role, Turn
@@ -81,11 +81,10 @@ def edited(prompt: Prompt, edit: Edit) -> Prompt:
         raise CounterfactualError("The edit leaves the prompt as it is.", "Change something.")
     try:
         return Prompt(turns=tuple(turns), **prompt.model_dump(exclude={"turns"}))
-    except ValueError as error:
-        said = str(error).splitlines()
+    except ValidationError as error:
+        why = error.errors()[0]["msg"].removeprefix("Value error, ")
         raise CounterfactualError(
-            f"The edit leaves no prompt: {said[-2].strip() if len(said) > 2 else said[0]}.",
-            "Let it end in a user's or a tool's turn.",
+            f"The edit leaves no prompt: {why}.", "Let it end in a user's or a tool's turn."
         ) from None
 
 

@@ -21,7 +21,7 @@ class ToolCall(Part):
 
     id: str
     name: str
-    arguments: Annotated[dict[str, Any], Field(default_factory=dict)]
+    arguments: dict[str, Any] = Field(default_factory=dict)
 
 
 class Tool(Part):
@@ -35,7 +35,7 @@ class Tool(Part):
 
     name: str
     description: str = ""
-    parameters: Annotated[dict[str, Any], Field(default_factory=dict)]
+    parameters: dict[str, Any] = Field(default_factory=dict)
 
 
 class Turn(Part):
