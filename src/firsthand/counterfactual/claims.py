@@ -1,8 +1,8 @@
 """Counterfactual claims: would this edit change how often that happens? Labels are measured, and never judged.
 
 A claim says that an edit changes a behaviour's rate by at least 30 points, in either direction; it is true if the
-measured change is at least 50 points, false if it is at most 15, and what lies between makes no claim (arXiv 2608.16747,
-sections 2.2 and B.4).
+measured change is at least 50 points, false if it is at most 15, and what lies between makes no claim (arXiv
+2608.16747, sections 2.2 and B.4).
 """
 
 from typing import Annotated, Final
