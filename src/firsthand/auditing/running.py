@@ -31,7 +31,7 @@ def examined(loaded: LoadedModel, progress: Progress) -> tuple[str, ...]:
         InstrumentError: If edits or readings of this model would be wrong.
     """
     progress.say("examining the model")
-    diagnosis = diagnose(loaded, precisions=False)
+    diagnosis = diagnose(loaded, precisions=False, answers=False)
     if diagnosis.failed:
         raise InstrumentError(
             "The examination before the audit failed: "

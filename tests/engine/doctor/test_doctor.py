@@ -44,6 +44,16 @@ def test_the_bundled_model_can_answer_yes_and_no_but_not_digits_in_one_token() -
     assert not any(check.name.startswith("noise floor") for check in diagnosis.checks)
 
 
+def test_a_study_that_proves_its_own_answers_is_told_nothing_about_other_words(tiny: LoadedModel) -> None:
+    asked, unasked = diagnose(tiny, precisions=False), diagnose(tiny, precisions=False, answers=False)
+    assert {c.name for c in asked.checks} - {c.name for c in unasked.checks} == {
+        "answers 1 / 2",
+        "answers yes / no",
+        "answers A / B",
+        "letters as codes",
+    }
+
+
 def test_an_edit_that_is_made_twice_is_found(mine: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     once = hooks._OPERATIONS["add"]
     monkeypatch.setitem(hooks._OPERATIONS, "add", lambda old, vector, s: once(once(old, vector, s), vector, s))

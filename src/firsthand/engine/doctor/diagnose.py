@@ -18,12 +18,13 @@ _TEXT: Final = (
 )
 
 
-def diagnose(loaded: LoadedModel, *, precisions: bool = True) -> Diagnosis:
+def diagnose(loaded: LoadedModel, *, precisions: bool = True, answers: bool = True) -> Diagnosis:
     """Examine a model.
 
     Args:
         loaded: The model.
         precisions: Whether to measure what coarser precisions would add; this takes a copy of the model for each.
+        answers: Whether to look at usual words of answers; a study proves its own ones, in their own place.
 
     Returns:
         What was found. A check that cannot be carried out counts as failed.
@@ -38,7 +39,7 @@ def diagnose(loaded: LoadedModel, *, precisions: bool = True) -> Diagnosis:
         *_tried("sham edit", lambda: [exactness.sham(specimen)]),
         *_tried("cached, chunked, resumed", lambda: [exactness.split_runs(specimen)]),
         *_tried("batch invariance", lambda: [exactness.batching(specimen)]),
-        *_tried("tokens and template", lambda: language(loaded)),
+        *_tried("tokens and template", lambda: language(loaded, answers=answers)),
     ]
     if precisions:
         checks += _tried("noise floor", lambda: noise_floors(specimen))

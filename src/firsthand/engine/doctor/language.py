@@ -18,15 +18,16 @@ _PAIRS = (("1", "2"), ("yes", "no"), ("A", "B"))
 _LETTERS = tuple("ABCDEFGHJKLMNPQRSTUVWXYZ")
 
 
-def language(loaded: LoadedModel) -> list[Check]:
-    """Looks at the beginning of text, the template, and the answer tokens."""
+def language(loaded: LoadedModel, *, answers: bool = True) -> list[Check]:
+    """Looks at the beginning of text, the template, and, if asked, the tokens of usual answers."""
     tokenizer = loaded.tokenizer
     checks = [_template(tokenizer)]
     try:
         tokens = render(tokenizer, (*_FIRST, *_SECOND)).tokens
     except EngineError as error:
         return [*checks, Check("conversation", Finding.FAILED, error.problem, error.remedy)]
-    return [*checks, _beginning(tokenizer, tokens), _system(tokenizer), _stable(tokenizer), *_answers(tokenizer)]
+    checks += [_beginning(tokenizer, tokens), _system(tokenizer), _stable(tokenizer)]
+    return [*checks, *_answers(tokenizer)] if answers else checks
 
 
 def _template(tokenizer: PreTrainedTokenizerBase) -> Check:
