@@ -34,7 +34,7 @@ from firsthand.trials.trace import Trace
 
 ALL: Final = "all phrasings"
 ALL_PER_TOKEN: Final = "all phrasings, direct judgements per token"  # noqa: S105
-PAIRS_AT_ONCE: Final = 25
+PAIRS_AT_ONCE: Final = 100
 """Pairs of a unit: what is lost by an interruption, and enough for the beginnings of prompts to be worth sharing."""
 COLUMNS: Final[Columns] = {
     "public": ("key", "phenomenon", "phrasing", "good", "bad"),
