@@ -28,10 +28,11 @@ ASKED = ("better", "alone")
 
 @pytest.fixture(scope="module", autouse=True)
 def briefly() -> Iterator[None]:
-    """Without known answers and the examination of models: they are tested beside this, and take longest."""
+    """In small units, without known answers and the examination of models: they are tested beside this, and take longest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "known_answers", lambda *_: ())
         patch.setattr(module, "examined", lambda *_: ())
+        patch.setattr(module, "PAIRS_AT_ONCE", 25)
         yield
 
 
