@@ -28,7 +28,7 @@ ASKED = ("better", "alone")
 
 @pytest.fixture(scope="module", autouse=True)
 def briefly() -> Iterator[None]:
-    """In small units, without known answers and the examination of models: they are tested beside this, and take longest."""
+    """In small units, and without known answers and the examination of models, which are tested beside this."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "known_answers", lambda *_: ())
         patch.setattr(module, "examined", lambda *_: ())
