@@ -79,6 +79,10 @@ def edited(prompt: Prompt, edit: Edit) -> Prompt:
         _make(turns, operation)
     if tuple(turns) == prompt.turns:
         raise CounterfactualError("The edit leaves the prompt as it is.", "Change something.")
+    if left := _orphans(turns) - _orphans(prompt.turns):
+        raise CounterfactualError(
+            f"The edit leaves the result of {', '.join(sorted(left))} without its call.", "Drop the result as well."
+        )
     try:
         return Prompt(turns=tuple(turns), **prompt.model_dump(exclude={"turns"}))
     except ValidationError as error:
@@ -86,6 +90,17 @@ def edited(prompt: Prompt, edit: Edit) -> Prompt:
         raise CounterfactualError(
             f"The edit leaves no prompt: {why}.", "Let it end in a user's or a tool's turn."
         ) from None
+
+
+def _orphans(turns: Sequence[Turn]) -> set[str]:
+    """Calls that a tool's turn answers, and nobody made before."""
+    made: set[str] = set()
+    found: set[str] = set()
+    for turn in turns:
+        if turn.answers is not None and turn.answers not in made:
+            found.add(turn.answers)
+        made.update(call.id for call in turn.calls)
+    return found
 
 
 def _make(turns: list[Turn], operation: Operation) -> None:

@@ -2,10 +2,10 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from firsthand.counterfactual.part import Part
-from firsthand.trials.canonical import digest
+from firsthand.trials.canonical import canonical_json, digest
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -22,6 +22,15 @@ class ToolCall(Part):
     id: str
     name: str
     arguments: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("arguments")
+    @classmethod
+    def _can_be_written(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        try:
+            canonical_json(arguments)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"the arguments cannot be written as JSON: {error}") from None
+        return arguments
 
 
 class Tool(Part):
@@ -52,6 +61,13 @@ class Turn(Part):
     content: str
     calls: tuple[ToolCall, ...] = ()
     answers: str | None = None
+
+    @field_validator("content")
+    @classmethod
+    def _is_text(cls, content: str) -> str:
+        if any("\ud800" <= character <= "\udfff" for character in content):
+            raise ValueError("the content holds half of a surrogate pair, which is no text")
+        return content
 
     @model_validator(mode="after")
     def _has_only_what_its_role_has(self) -> Self:
