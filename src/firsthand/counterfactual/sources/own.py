@@ -1,0 +1,31 @@
+"""Prompts as this package writes them, one a line."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.sources.files import json_records
+from firsthand.counterfactual.sources.found import Found, Refused, why
+
+
+def read(path: Path) -> Iterator[Found]:
+    """The prompts of a file ``prompts.jsonl``; where they came from stays noted, and is filled in where it is not.
+
+    Raises:
+        CounterfactualError: If the file cannot be read.
+    """
+    for place, record in json_records(path):
+        if isinstance(record, Refused):
+            yield record
+            continue
+        try:
+            prompt = Prompt.model_validate(record)
+        except ValidationError as error:
+            yield Refused(place, "a record that is no prompt", why(error))
+            continue
+        source, stands = prompt.source or path.name, prompt.place or place
+        yield prompt.model_copy(
+            update={"source": source, "place": stands, "cluster": prompt.cluster or f"{source}: {stands}"}
+        )
