@@ -115,7 +115,7 @@ def shares_out(total: int, shares: Sequence[float]) -> list[int]:
 
 def largest_total(available: Sequence[int], shares: Sequence[float]) -> int:
     """The most prompts of which every part can give its share."""
-    most = int(min(have / share for have, share in zip(available, shares, strict=True)) + 1e-9) + len(shares)
+    most = int(min((have + 1) / share for have, share in zip(available, shares, strict=True)) + 1e-9)
     while most and any(need > have for need, have in zip(shares_out(most, shares), available, strict=True)):
         most -= 1
     return most

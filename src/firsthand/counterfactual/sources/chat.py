@@ -55,7 +55,7 @@ def prompts_of(record: Mapping[str, Any], source: str, place: str, cut: Cut = "l
         if key == "turns" and all(isinstance(turn, str) for turn in value):
             yield from _questions(value, source, place)
             return
-        said = said_in([{"role": "user", "content": value}] if isinstance(value, str) else value)
+        said = said_in([{"role": "user", "content": value}] if key == "prompt" and isinstance(value, str) else value)
         tools = tools_in(record.get("tools"))
     except Unusable as fault:
         yield Refused(place, fault.reason, fault.detail)

@@ -86,8 +86,8 @@ def _of_line(line: bytes, place: str) -> dict[str, Any] | Refused:
 def is_one_document(path: Path) -> bool:
     """Whether a file of JSON is one document rather than a record a line."""
     line = first_line(path)
-    if line.startswith(b"["):
-        return True
+    if line[:1] in (b"[", b""):
+        return bool(line)
     try:
         parsed(line)
     except ValueError:

@@ -22,8 +22,12 @@ def read(path: Path) -> Iterator[Found]:
             continue
         try:
             prompt = Prompt.model_validate(record)
+            _ = prompt.id  # arguments may hold what has no canonical form
         except ValidationError as error:
             yield Refused(place, "a record that is no prompt", why(error))
+            continue
+        except ValueError:
+            yield Refused(place, "a record that is no prompt", "an argument that is no JSON")
             continue
         source, stands = prompt.source or path.name, prompt.place or place
         yield prompt.model_copy(
