@@ -131,7 +131,7 @@ def _read(part: _Part, progress: Progress) -> Iterator[tuple[Prompt, Source, Lim
             continue
         limits = limits_of(source.name, wanted.limits)
         part.inputs.append(Input(path=str(file), kind=source.name, limits=limits, sha256=sha256_file(file)))
-        records = records_in(file, source)
+        records = None if wanted.options.get("cut") == "every" else records_in(file, source)
         progress.start(f"reading {file.name}", records or 1)
         for found in read_file(file, source, wanted.options, one_of_many=wanted.path.is_dir()):
             if isinstance(found, Altered):
