@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -45,6 +45,7 @@ def test_the_shares_of_the_paper_are_given_out() -> None:
     assert shares_out(5000, [one.share or 0 for one in mixture.parts]) == [4565, 260, 125, 50]
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 2000), SHARES)
 def test_what_is_given_out_adds_up_and_is_off_by_less_than_one(total: int, shares: list[float]) -> None:
     given_out = shares_out(total, shares)
@@ -52,6 +53,7 @@ def test_what_is_given_out_adds_up_and_is_off_by_less_than_one(total: int, share
     assert all(abs(got - total * share) < 1 + 1e-6 for got, share in zip(given_out, shares, strict=True))
 
 
+@settings(max_examples=50, deadline=None)
 @given(SHARES, st.data())
 def test_the_largest_total_can_be_met_and_the_next_cannot(shares: list[float], data: st.DataObject) -> None:
     available = [data.draw(st.integers(0, 200)) for _ in shares]

@@ -89,10 +89,10 @@ def test_which_of_a_family_stay_is_drawn_and_not_read_off_their_order(tmp_path: 
     forwards, backwards = (prepared(lines(tmp_path, order), per_family=5) for order in (FAMILY, FAMILY[::-1]))
     assert texts(forwards) == texts(backwards) != set(FAMILY[:5])
     kept: Counter[str] = Counter()
-    for seed in range(80):
+    for seed in range(60):
         kept.update(texts(prepared(lines(tmp_path, FAMILY), per_family=5, seed=seed)))
     assert set(kept) == set(FAMILY)
-    assert max(kept.values()) < 25  # 10 on average, each way equally likely
+    assert max(kept.values()) < 20  # 7.5 on average, each way equally likely
 
 
 def test_a_family_is_one_over_all_files(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_those_that_a_family_keeps_are_drawn_as_often_as_others(tmp_path: Path) 
     others = [f"text {n}" for n in range(15)]
     path = lines(tmp_path, [*FAMILY, *others])
     taken = [
-        sum("x " in text for text in texts(prepared(path, total=4, per_family=5, seed=seed))) for seed in range(150)
+        sum("x " in text for text in texts(prepared(path, total=4, per_family=5, seed=seed))) for seed in range(90)
     ]
     assert 0.8 < sum(taken) / len(taken) < 1.2  # 5 of 20 prompts, 4 drawn: 1 on average
 
@@ -179,7 +179,7 @@ def test_nothing_left_is_an_error_that_says_what_became_of_it(tmp_path: Path) ->
     with pytest.raises(CounterfactualError, match="of 2 places that were read, 2 were dropped as: shorter than 400"):
         prepare(Mixture(parts=(MixturePart(path=lines(tmp_path, ["a", "b"])),)))
     (tmp_path / "set.jsonl").write_text("\n\n")
-    with pytest.raises(CounterfactualError, match="holds none"):
+    with pytest.raises(CounterfactualError, match="the files hold none"):
         prepare(Mixture(parts=(MixturePart(path=tmp_path / "set.jsonl", kind="chat"),)))
 
 
@@ -211,7 +211,7 @@ def test_what_readers_refuse_and_alter_is_in_the_account(tmp_path: Path) -> None
     assert account.dropped[1].example == "set.jsonl, line 3 (it holds x)"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.text(alphabet="ab c", max_size=6), max_size=30),
     st.integers(1, 8),

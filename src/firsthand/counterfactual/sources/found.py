@@ -54,8 +54,5 @@ class Unusable(Exception):  # noqa: N818 - it is no error, but becomes a Refused
 
 
 def why(error: ValidationError) -> str:
-    """What a text or a prompt that does not fit is, as a reason."""
-    first = error.errors()[0]
-    if first["type"] == "string_unicode":
-        return "text that is no Unicode"
-    return first["msg"].removeprefix("Value error, ")
+    """Why something is no prompt, as a reason."""
+    return error.errors()[0]["msg"].removeprefix("Value error, ")

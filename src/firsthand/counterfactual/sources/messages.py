@@ -8,11 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pydantic import ValidationError
-
 from firsthand.counterfactual.prompts import Role, Tool, ToolCall, Turn
 from firsthand.counterfactual.sources.files import parsed
-from firsthand.counterfactual.sources.found import Unusable, why
+from firsthand.counterfactual.sources.found import Unusable
 
 ROLES: Final[dict[str, Role]] = {
     "system": "system",
@@ -71,9 +69,6 @@ def said_in(messages: object) -> list[Said]:
         except Unusable as fault:
             found.append(Said(role, fault))
             continue
-        except ValidationError as error:
-            found.append(Said(role, Unusable(why(error), f"message {number}")))
-            continue
         if turn.role == "system" and not turn.content.strip() and not found:
             continue
         found.append(Said(role, turn, isinstance(message, Mapping) and message.get("source") == "input"))
@@ -95,6 +90,8 @@ def _turn(message: object, number: int, waiting: list[str], known: set[str]) -> 
         who = message.get("role") or message.get("from")
         raise Unusable("a speaker that is not known", f"message {number}: {str(who)[:40]!r}")
     content = _content(message, number)
+    if not _is_unicode(content):
+        raise Unusable("text that is no Unicode", f"message {number}")
     if role == "assistant":
         calls = _calls(message, number)
         waiting += [call.id for call in calls]
@@ -131,6 +128,15 @@ def _content(message: Mapping[str, Any], number: int) -> str:
             raise Unusable("a message that holds more than text", f"message {number}: {str(kind)[:40]}")
         texts.append(text)
     return "\n".join(texts)
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text holds no half of a pair of surrogates, which JSON can write and UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _calls(message: Mapping[str, Any], number: int) -> tuple[ToolCall, ...]:
@@ -186,7 +192,4 @@ def _tool(one: object) -> Tool:
     description, parameters = inner.get("description") or "", inner.get("parameters") or {}
     if not isinstance(description, str) or not isinstance(parameters, Mapping):
         raise Unusable("tools that cannot be read", str(inner["name"])[:40])
-    try:
-        return Tool(name=inner["name"], description=description, parameters=dict(parameters))
-    except ValidationError as error:
-        raise Unusable(why(error)) from None
+    return Tool(name=inner["name"], description=description, parameters=dict(parameters))

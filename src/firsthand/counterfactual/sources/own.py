@@ -27,7 +27,9 @@ def read(path: Path) -> Iterator[Found]:
             yield Refused(place, "a record that is no prompt", why(error))
             continue
         except ValueError:
-            yield Refused(place, "a record that is no prompt", "an argument that is no JSON")
+            yield Refused(
+                place, "a record that is no prompt", "text that is no Unicode, or an argument that is no JSON"
+            )
             continue
         source, stands = prompt.source or path.name, prompt.place or place
         yield prompt.model_copy(

@@ -88,7 +88,7 @@ _ALL: Final = (
         "chat",
         "JSON lines with messages, conversation, conversations, prompt or turns",
         chat.read,
-        lambda seen: any(seen.record.get(key) for key in chat.KEYS),
+        lambda seen: any(key in seen.record for key in chat.KEYS),
     ),
     Source("csv", "a table with a column of prompts", table.read, _is_table),
 )
