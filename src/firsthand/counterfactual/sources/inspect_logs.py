@@ -71,7 +71,7 @@ def _of_archive(path: Path, cut: Cut) -> Iterator[Found]:
     with archive:
         names = set(archive.namelist())
         try:
-            header = next((parsed(member(archive, archive.getinfo(name))) for name in HEADERS if name in names), {})
+            header: object = next((parsed(member(archive, archive.getinfo(n))) for n in HEADERS if n in names), {})
         except ValueError as error:
             raise CounterfactualError(f"{path} is damaged: {error}.", "Restore it from a copy.") from error
         samples = [info for info in archive.infolist() if info.filename.startswith("samples/")]

@@ -89,7 +89,8 @@ def _views(document: Mapping[str, Any], every: bool) -> Iterator[_Seen]:
     Raises:
         Unusable: If an event cannot be carried out exactly.
     """
-    seen, tools, edits = _Seen(), (), 0
+    seen, edits = _Seen(), 0
+    tools: tuple[Tool, ...] = ()
     for number, event in enumerate(document.get("events") or ()):
         if not isinstance(event, Mapping):
             raise Unusable("an event that cannot be carried out", f"event {number}: it is no object")
