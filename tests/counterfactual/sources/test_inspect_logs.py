@@ -49,8 +49,11 @@ def archive(
     return path
 
 
-def zstandard(path: Path) -> Path:
-    """The same archive with members that Zstandard packed: a stored one whose bytes and method are exchanged."""
+def zstandard(path: Path, wrong: str = "") -> Path:
+    """The same archive with members that Zstandard packed: a stored one whose bytes and method are exchanged.
+
+    The checksum of the member ``wrong`` is another than that of its bytes.
+    """
     with ZipFile(path) as old:
         members = {info.filename: old.read(info) for info in old.infolist()}
     new = path.with_name("zstd.eval")
@@ -58,7 +61,7 @@ def zstandard(path: Path) -> Path:
         for name, data in members.items():
             made.writestr(name, bytes(pa.compress(data, codec="zstd", asbytes=True)))
             info = made.getinfo(name)
-            info.compress_type, info.file_size, info.CRC = ZSTANDARD, len(data), zlib.crc32(data)
+            info.compress_type, info.file_size, info.CRC = ZSTANDARD, len(data), zlib.crc32(data) ^ (name == wrong)
     return new
 
 
@@ -164,7 +167,10 @@ def test_a_damaged_member_is_refused(tmp_path: Path) -> None:
     place = data.index(b"samples/1_epoch_1.json") + 40
     data[place] ^= 0xFF
     path.write_bytes(bytes(data))
-    assert refusals(list(read(path))) == [("samples/1_epoch_1.json", "a sample that cannot be read")]
+    expected = [("samples/1_epoch_1.json", "a sample that cannot be read")]
+    assert refusals(list(read(path))) == expected
+    path = archive(tmp_path, sample(U, A), name="other.eval")
+    assert refusals(list(read(zstandard(path, wrong="samples/1_epoch_1.json")))) == expected
 
 
 def test_a_log_that_was_not_closed_is_an_error_that_says_how_to_mend_it(tmp_path: Path) -> None:
