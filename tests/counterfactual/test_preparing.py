@@ -199,6 +199,34 @@ def test_files_of_a_folder_have_the_limits_of_their_kinds_and_are_accounted_for(
     assert all(len(one.sha256) == 64 for one in made.accounts[0].inputs)
 
 
+class Steps:
+    """Notes stages and steps."""
+
+    def __init__(self) -> None:
+        self.stages: list[list[Any]] = []
+
+    def start(self, stage: str, total: int) -> None:
+        self.stages.append([stage, total, 0])
+
+    def step(self) -> None:
+        self.stages[-1][2] += 1
+
+    def say(self, message: str) -> None:
+        """Ignore."""
+
+
+def test_progress_goes_by_records_of_a_file_and_by_files_of_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    path = lines(folder, ["a", "b", "c"])
+    (folder / "runs.json").write_text(json.dumps([trajectory(1, 1, 2)]))
+    (folder / "README").write_text("hello")
+    steps = Steps()
+    parts = tuple(MixturePart(path=one, limits=ANY) for one in (path, folder / "runs.json", folder))
+    prepare(Mixture(parts=parts), progress=steps)
+    assert steps.stages == [["reading set.jsonl", 3, 3], ["reading runs.json", 1, 1], ["reading in", 3, 3]]
+
+
 def test_what_readers_refuse_and_alter_is_in_the_account(tmp_path: Path) -> None:
     path = tmp_path / "set.jsonl"
     said = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]

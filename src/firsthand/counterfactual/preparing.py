@@ -19,7 +19,7 @@ from firsthand.counterfactual.narrowing import (
 )
 from firsthand.counterfactual.prepared import Account, Input, Prepared, Tally
 from firsthand.counterfactual.prompts import Prompt
-from firsthand.counterfactual.sources import Altered, Refused, Source, read_file, records_in, sources_at
+from firsthand.counterfactual.sources import Altered, Refused, Source, files_at, read_file, records_in, sources_at
 from firsthand.counterfactual.tokens import TokenCounter, estimated_tokens
 from firsthand.errors import CounterfactualError
 from firsthand.progress import Progress, Silent
@@ -124,16 +124,22 @@ def _candidates(
 def _read(part: _Part, progress: Progress) -> Iterator[tuple[Prompt, Source, Limits]]:
     """The prompts of a part; what else its files hold is tallied."""
     wanted = part.wanted
+    many = wanted.path.is_dir()
+    if many:
+        progress.start(f"reading {wanted.path.name}", len(files_at(wanted.path)))
     for file, source in sources_at(wanted.path, wanted.kind, wanted.options):
+        if many:
+            progress.step()
         if isinstance(source, Refused):
             part.read += 1
             part.dropped.add(source.reason, f"{source.place} ({source.detail})")
             continue
         limits = limits_of(source.name, wanted.limits)
         part.inputs.append(Input(path=str(file), kind=source.name, limits=limits, sha256=sha256_file(file)))
-        records = None if wanted.options.get("cut") == "every" else records_in(file, source)
-        progress.start(f"reading {file.name}", records or 1)
-        for found in read_file(file, source, wanted.options, one_of_many=wanted.path.is_dir()):
+        records = None if many or wanted.options.get("cut") == "every" else records_in(file, source)
+        if not many:
+            progress.start(f"reading {file.name}", records or 1)
+        for found in read_file(file, source, wanted.options, one_of_many=many):
             if isinstance(found, Altered):
                 part.altered.add(found.what, f"{file.name}, {found.place}")
                 continue
@@ -145,7 +151,7 @@ def _read(part: _Part, progress: Progress) -> Iterator[tuple[Prompt, Source, Lim
                 part.dropped.add(found.reason, f"{file.name}, {found.place}{detail}")
             else:
                 yield found, source, limits
-        if not records:
+        if not many and not records:
             progress.step()
 
 

@@ -5,7 +5,7 @@ and an :class:`Altered` comes before a prompt that is not all that stood there. 
 """
 
 from firsthand.counterfactual.sources.found import Altered, Found, Refused
-from firsthand.counterfactual.sources.reading import read_file, read_source, records_in, sources_at
+from firsthand.counterfactual.sources.reading import files_at, read_file, read_source, records_in, sources_at
 from firsthand.counterfactual.sources.registry import SOURCES, Source, kind_of, source_called
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Found",
     "Refused",
     "Source",
+    "files_at",
     "kind_of",
     "read_file",
     "read_source",
