@@ -8,6 +8,7 @@ from pydantic import Field, ValidationError, model_validator
 from firsthand.counterfactual.mixtures import Limits, Mixture
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.sources.found import writable
 from firsthand.errors import CounterfactualError
 from firsthand.trials.files import read_json, sha256_file, write_atomic, write_json
 
@@ -40,7 +41,7 @@ class Tally:
     def add(self, reason: str, example: str) -> None:
         """It happened once more."""
         self._counts[reason] = self._counts.get(reason, 0) + 1
-        self._examples.setdefault(reason, example[:300])
+        self._examples.setdefault(reason, writable(example[:300]))
 
     def counts(self) -> tuple[Count, ...]:
         """The counts, the most frequent first."""

@@ -20,6 +20,7 @@ from firsthand.counterfactual.narrowing import (
 from firsthand.counterfactual.prepared import Account, Input, Prepared, Tally
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.sources import Altered, Refused, Source, files_at, read_file, records_in, sources_at
+from firsthand.counterfactual.sources.found import writable
 from firsthand.counterfactual.tokens import TokenCounter, estimated_tokens
 from firsthand.errors import CounterfactualError
 from firsthand.progress import Progress, Silent
@@ -135,7 +136,7 @@ def _read(part: _Part, progress: Progress) -> Iterator[tuple[Prompt, Source, Lim
             part.dropped.add(source.reason, f"{source.place} ({source.detail})")
             continue
         limits = limits_of(source.name, wanted.limits)
-        part.inputs.append(Input(path=str(file), kind=source.name, limits=limits, sha256=sha256_file(file)))
+        part.inputs.append(Input(path=writable(str(file)), kind=source.name, limits=limits, sha256=sha256_file(file)))
         records = None if many or wanted.options.get("cut") == "every" else records_in(file, source)
         if not many:
             progress.start(f"reading {file.name}", records or 1)
@@ -174,7 +175,7 @@ def _again(waiting: IO[bytes], one: Candidate) -> Prompt:
 
 def _account(part: _Part, kept: int) -> Account:
     return Account(
-        path=str(part.wanted.path),
+        path=writable(str(part.wanted.path)),
         inputs=tuple(part.inputs),
         read=part.read,
         dropped=part.dropped.counts(),

@@ -52,7 +52,7 @@ def prompts_of(record: Mapping[str, Any], source: str, place: str, cut: Cut = "l
         return
     value = record[key]
     try:
-        if key == "turns" and all(isinstance(turn, str) for turn in value):
+        if key == "turns" and isinstance(value, list) and all(isinstance(turn, str) for turn in value):
             yield from _questions(value, source, place)
             return
         said = said_in([{"role": "user", "content": value}] if key == "prompt" and isinstance(value, str) else value)

@@ -53,6 +53,11 @@ class Unusable(Exception):  # noqa: N818 - it is no error, but becomes a Refused
         self.detail = detail
 
 
+def writable(text: str) -> str:
+    """A name or a place, which can be written as UTF-8 whatever a file or its name held."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def why(error: ValidationError) -> str:
     """Why something is no prompt, as a reason."""
     return error.errors()[0]["msg"].removeprefix("Value error, ")

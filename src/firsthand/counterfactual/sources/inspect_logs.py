@@ -41,7 +41,7 @@ def read(path: Path, *, cut: Cut = "every") -> Iterator[Found]:
         return
     log = json_document(path)
     samples = log.get("samples") if isinstance(log, Mapping) else None
-    if not samples:
+    if not isinstance(samples, list) or not samples:
         yield Refused("the whole log", "a log without samples")
         return
     task = _task(log)
@@ -140,7 +140,7 @@ def _attached(sample: Mapping[str, Any]) -> dict[str, Any]:
             return {key: resolved(one) for key, one in value.items()}
         return value
 
-    calls = [event for event in map(_mapping, sample.get("events") or ()) if event.get("event") == "model"]
+    calls = [event for event in _mappings(sample.get("events")) if event.get("event") == "model"]
     told = [{"tools": event.get("tools"), "spoke": _spoke(event)} for event in calls]
     return {
         "messages": resolved(sample.get("messages")),
@@ -151,9 +151,13 @@ def _attached(sample: Mapping[str, Any]) -> dict[str, Any]:
 
 def _spoke(event: Mapping[str, Any]) -> list[str]:
     """The ids of the messages that a call of a model gave."""
-    choices = _mapping(event.get("output")).get("choices") or ()
-    said = [_mapping(_mapping(choice).get("message")) for choice in choices]
+    choices = _mappings(_mapping(event.get("output")).get("choices"))
+    said = [_mapping(choice.get("message")) for choice in choices]
     return [str(message["id"]) for message in said if message.get("id")]
+
+
+def _mappings(value: object) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

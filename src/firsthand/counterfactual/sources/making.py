@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from firsthand.counterfactual.families import family_name
 from firsthand.counterfactual.prompts import Prompt, Tool, Turn
-from firsthand.counterfactual.sources.found import Altered, Found, Refused, Unusable, why
+from firsthand.counterfactual.sources.found import Altered, Found, Refused, Unusable, why, writable
 from firsthand.counterfactual.sources.messages import Said
 
 Cut = Literal["last", "every"]
@@ -36,9 +36,9 @@ def made(
         prompt = Prompt(
             turns=turns,
             tools=tuple(tools),
-            source=source,
-            place=place,
-            cluster=cluster or family_name(user_text) or f"{source}: {place}",
+            source=writable(source),
+            place=writable(place),
+            cluster=writable(cluster or family_name(user_text) or f"{source}: {place}"),
         )
         if tools or any(turn.calls for turn in turns):
             _ = prompt.id  # arguments may hold what has no canonical form; text was checked as it was taken

@@ -105,11 +105,12 @@ def _answered(message: Mapping[str, Any], number: int, waiting: list[str], known
     named = message.get("tool_call_id") or message.get("call_id")
     if named is None:
         return waiting.pop(0) if waiting else None
+    named = str(named)
     if named not in known:
         raise Unusable("a tool's result without its call", f"message {number}")
     if named in waiting:
         waiting.remove(named)
-    return str(named)
+    return named
 
 
 def _content(message: Mapping[str, Any], number: int) -> str:

@@ -47,5 +47,6 @@ def _trails(root: Node, deep: bool) -> Iterator[tuple[Node, ...]]:
         if trail[-1].get("role") != "assistant":
             yield trail
         if deep:
-            replies = trail[-1].get("replies") or []
-            waiting += [(*trail, reply) for reply in reversed(replies) if isinstance(reply, Mapping)]
+            replies = trail[-1].get("replies")
+            below = reversed(replies) if isinstance(replies, list) else ()
+            waiting += [(*trail, reply) for reply in below if isinstance(reply, Mapping)]

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.sources.files import json_records
-from firsthand.counterfactual.sources.found import Found, Refused, why
+from firsthand.counterfactual.sources.found import Found, Refused, why, writable
 
 
 def read(path: Path) -> Iterator[Found]:
@@ -31,7 +31,6 @@ def read(path: Path) -> Iterator[Found]:
                 place, "a record that is no prompt", "text that is no Unicode, or an argument that is no JSON"
             )
             continue
-        source, stands = prompt.source or path.name, prompt.place or place
-        yield prompt.model_copy(
-            update={"source": source, "place": stands, "cluster": prompt.cluster or f"{source}: {stands}"}
-        )
+        source, stands = writable(prompt.source or path.name), writable(prompt.place or place)
+        cluster = writable(prompt.cluster) or f"{source}: {stands}"
+        yield prompt.model_copy(update={"source": source, "place": stands, "cluster": cluster})

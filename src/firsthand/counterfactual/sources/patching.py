@@ -1,23 +1,24 @@
 """JSON patches (RFC 6902) of a list of messages, as far as transcripts use them."""
 
 import copy
-from collections.abc import Sequence
 from typing import Any
 
 from firsthand.counterfactual.sources.found import Unusable
 
 
-def patched(messages: list[Any], patch: Sequence[Any]) -> list[Any]:
+def patched(messages: list[Any], patch: object) -> list[Any]:
     """The messages after a patch.
 
     Args:
         messages: The messages; they are left as they are.
-        patch: Operations ``add``, ``remove`` and ``replace``. Their paths begin at the list, or at an object that holds
-            it as ``messages``.
+        patch: Operations ``add``, ``remove`` and ``replace``, as a list. Paths begin at the list of messages, or at an
+            object that holds it as ``messages``.
 
     Raises:
         Unusable: If an operation is another, or leads nowhere.
     """
+    if not isinstance(patch, list):
+        raise Unusable("a patch that cannot be made", "it is no list")
     holder: dict[str, Any] = {"messages": copy.deepcopy(messages)}
     for change in patch:
         try:

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from firsthand.counterfactual.prompts import Tool
 from firsthand.counterfactual.sources.files import json_document
-from firsthand.counterfactual.sources.found import Altered, Found, Refused, Unusable
+from firsthand.counterfactual.sources.found import Altered, Found, Refused, Unusable, writable
 from firsthand.counterfactual.sources.making import every_prompt
 from firsthand.counterfactual.sources.messages import said_in, tools_in
 from firsthand.counterfactual.sources.patching import patched
@@ -61,7 +61,8 @@ def read(path: Path, *, branches: Branches = "final") -> Iterator[Found]:
     except Unusable as fault:
         yield Refused(place, fault.reason, fault.detail)
         return
-    cluster = f"seed {digest(described['description'])[:12]}" if described.get("description") else place
+    seed = described.get("description")
+    cluster = f"seed {digest(writable(seed))[:12]}" if isinstance(seed, str) and seed.strip() else place
     if views[-1].gone and branches == "final":
         yield Altered(place, _TURNED_BACK)
     for number, seen in enumerate(views, start=1):
@@ -91,7 +92,10 @@ def _views(document: Mapping[str, Any], every: bool) -> Iterator[_Seen]:
     """
     seen, edits = _Seen(), 0
     tools: tuple[Tool, ...] = ()
-    for number, event in enumerate(document.get("events") or ()):
+    events = document.get("events") or []
+    if not isinstance(events, list):
+        raise Unusable("an event that cannot be carried out", "events are no list")
+    for number, event in enumerate(events):
         if not isinstance(event, Mapping):
             raise Unusable("an event that cannot be carried out", f"event {number}: it is no object")
         if event.get("type") == "tool_creation_event":
@@ -124,7 +128,7 @@ def _edited(seen: _Seen, edit: Mapping[str, Any], tools: tuple[Tool, ...], numbe
         messages = _all_messages(edit.get("new_messages"), number)
         return replace(_cut(seen, 0), messages=messages, tools=(tools,) * len(messages))
     if operation == "json_patch":
-        messages = tuple(patched(list(seen.messages), edit.get("patch") or ()))
+        messages = tuple(patched(list(seen.messages), edit.get("patch")))
         same = next((n for n, (a, b) in enumerate(zip(seen.messages, messages, strict=False)) if a != b), len(messages))
         same = min(same, len(seen.messages))
         told = (*seen.tools[:same], *(tools,) * (len(messages) - same))
@@ -150,6 +154,8 @@ def _kept(seen: _Seen, edit: Mapping[str, Any], number: int) -> int:
         Unusable: If there are not so many, the named one is not there, or the two disagree.
     """
     count, named = edit.get("count") or 0, edit.get("to_id")
+    if not isinstance(count, int) or count < 0:
+        raise Unusable("an event that cannot be carried out", f"event {number}: its count is {str(count)[:20]!r}")
     by_count = len(seen.messages) - count
     if named is None:
         if by_count < 0:
