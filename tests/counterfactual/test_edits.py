@@ -161,3 +161,21 @@ def test_a_turn_that_was_left_out_stands_beside_nothing() -> None:
         ("b", None),
         ("c", None),
     ]
+
+
+def test_a_tools_result_is_not_left_without_its_call() -> None:
+    call = ToolCall(id="c1", name="look_up")
+    turns = (
+        Turn(role="user", content="What is it?"),
+        Turn(role="assistant", content="", calls=(call,)),
+        Turn(role="tool", content="A boat.", answers="c1"),
+    )
+    prompt = Prompt(turns=turns)
+    with pytest.raises(CounterfactualError, match="c1 without its call"):
+        edited(prompt, Edit(operations=(Drop(turn=1),)))
+    assert edited(prompt, Edit(operations=(Drop(turn=2), Drop(turn=1)))).turns == turns[:1]
+
+
+def test_a_result_that_never_had_a_call_stands_in_the_way_of_no_edit() -> None:
+    prompt = Prompt(turns=(Turn(role="user", content="Go."), Turn(role="tool", content="Done.", answers="c9")))
+    assert edited(prompt, Edit(operations=(Rewrite(turn=0, content="Stop."),))).turns[0].content == "Stop."

@@ -68,3 +68,10 @@ def test_user_text_is_what_users_say_and_characters_are_all_that_is_said() -> No
     prompt = says(("system", "abc"), ("user", "de"), ("assistant", "fghi"), ("user", "j"))
     assert prompt.user_text == "de\nj"
     assert prompt.characters == 10
+
+
+def test_what_cannot_be_written_is_refused() -> None:
+    with pytest.raises(ValidationError, match="surrogate"):
+        Turn(role="user", content="half \ud83d of a face")
+    with pytest.raises(ValidationError, match="JSON"):
+        ToolCall(id="c1", name="look", arguments={"depth": float("nan")})
