@@ -107,6 +107,28 @@ def read_jsonl(path: Path, schema: Schema) -> Read:
     return _parsed(path, records, header, schema, notes)
 
 
+def read_json(path: Path, schema: Schema) -> Read:
+    """Read a file that is one JSON array of objects; nested objects are columns named ``outer.inner``.
+
+    Raises:
+        ImporterError: It is unreadable, no array, empty, or lacks a column that is not ``extra``.
+    """
+    text, notes = _text_of(path)
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ImporterError(f"{path.name} is no JSON: {error}.", "Restore the file as published.") from error
+    if not isinstance(value, list):
+        raise ImporterError(
+            f"{path.name} holds {type(value).__name__} and not a list of trials.", "Restore the file as published."
+        )
+    records = [_flat(item) for item in value if isinstance(item, dict)]
+    if len(records) < len(value):
+        notes.append(f"{len(value) - len(records)} items of the list are no objects and are left out")
+    header = list(dict.fromkeys(name for record in records for name in record))
+    return _parsed(path, records, header, schema, notes)
+
+
 def _text_of(path: Path) -> tuple[str, list[str]]:
     try:
         data = path.read_bytes()
