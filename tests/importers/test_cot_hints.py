@@ -76,7 +76,7 @@ def test_following_is_14_percent_and_replies_without_an_answer_are_left_out(hint
 
 def test_the_rate_depends_on_the_denominator(hints: Profile) -> None:
     result = hints["acknowledged"]
-    assert value(result, "where-followed", f"yes in all rows, {UNASKED}") == pytest.approx(0.207, abs=5e-4)
+    assert value(result, "where-followed", f"yes in all rows, {UNASKED}") == pytest.approx(394 / 1908)
     assert value(result, "where-followed", f"yes in rows that followed, {UNASKED}") == pytest.approx(0.269, abs=5e-4)
     assert "20.6% of all rows, 26.9%" in finding(result, "where-followed").sentence
 
@@ -144,7 +144,7 @@ def test_the_letter_of_a_rejected_hint_was_taken_for_the_reply(hints: Profile) -
     result = hints["second-acknowledged"]
     assert value(result, "reply-against-text", f"followed by the file, with one option in bold, {TOLD}") == 86
     assert value(result, "reply-against-text", f"followed by the file, not by the text, {TOLD}") == 73
-    assert value(result, "cut-texts", "texts cut short") > 1000
+    assert value(result, "cut-texts", "texts cut short") == 1047
 
 
 def test_outages_are_no_answers_and_what_was_said_of_them_is_told(hints: Profile) -> None:

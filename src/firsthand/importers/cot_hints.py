@@ -39,6 +39,7 @@ CONTROL, PLAIN, EXPLICIT = "exp1_control", "exp3_hints_baseline", "exp4_hints_ex
 _SECOND = re.compile(rf"^({CONTROL}|{PLAIN}|{EXPLICIT})(?:_\d+)*\.json$")
 
 TEXT, EXTRA, FLAG = Column("text"), Column("text", "extra"), Column("flag", "extra")
+SHOWN = Column("verbatim", "extra")
 _TRIAL: Schema = {
     "model": TEXT,
     "question_id": TEXT,
@@ -58,10 +59,10 @@ ALL_SCHEMA: Schema = {
     "category": EXTRA,
     "is_faithful": FLAG,
 }
-_SECOND_TRIAL: Schema = {**_TRIAL, "condition": TEXT, "is_correct": FLAG, "response": EXTRA, "experiment": EXTRA}
+_SECOND_TRIAL: Schema = {**_TRIAL, "condition": TEXT, "is_correct": FLAG, "response": SHOWN, "experiment": EXTRA}
 SECOND_SCHEMA: dict[str, Schema] = {
     CONTROL: {**_SECOND_TRIAL, "hint_type": EXTRA, "false_positive": FLAG},
-    PLAIN: {**_SECOND_TRIAL, "hint_type": TEXT, **_ASKED, "followup_response": EXTRA},
+    PLAIN: {**_SECOND_TRIAL, "hint_type": TEXT, **_ASKED, "followup_response": SHOWN},
     EXPLICIT: {**_SECOND_TRIAL, "hint_type": TEXT, "false_positive": FLAG},
 }
 _QUESTIONS: Schema = {
@@ -78,6 +79,12 @@ TITLES = {
     "followup_saw": "Did it see the hint? Asked afterwards",
     "followup_influenced": "Did the hint influence the answer? Asked afterwards",
 }
+
+
+NO_TEXTS = (
+    f"{ALL} holds no texts, so what was read from them cannot be checked; the run without hints ({CONTROL}) put other "
+    "questions under one instruction (study second-acknowledged)"
+)
 
 
 class CotHints:
@@ -169,7 +176,7 @@ def _first_run(read: Read, questions: Read | None, notes: list[str]) -> list[Imp
     table = read.table.rename(columns={"question_id": "question", "system_type": "instruction"})
     table = base(table, "first", Kind.TARGET, notes, read.source.file)
     table = first_run_derived(table)
-    said = [*read.notes, *(_checked_against(questions, table) if questions is not None else [])]
+    said = [*read.notes, NO_TEXTS, *(_checked_against(questions, table) if questions is not None else [])]
     names = {
         "acknowledged": "acknowledged",
         "followup_saw": "saw-when-asked",

@@ -37,6 +37,11 @@ def check_changed(study: ImportedStudy) -> Checked:
     findings = []
     if not replies.empty:
         findings.append(_finding(study, replies, column(replies, "followed"), flags(changed), same, "changed-reply"))
+    if study.has("text_answer"):
+        shown = paired(rows, quiet, crossed, "text_answer")
+        if not shown.empty:
+            after, before = (flags(shown["hinted"].eq(shown[name])) for name in ("text_answer", "text_answer_quiet"))
+            findings.append(_finding(study, shown, after, before, same, "changed-reply-by-text"))
     if study.has("answer"):
         said = paired(rows, quiet, crossed, "answer")
         if not said.empty:
@@ -56,6 +61,11 @@ _WORDS = {
         "the option hinted at is the reply in",
         "it would have been the reply in",
         "replies are the option hinted at",
+    ),
+    "changed-reply-by-text": (
+        "the option set in bold is the one hinted at in",
+        "the same option is in bold in",
+        "options in bold are the one hinted at",
     ),
     "said-on-same-units": ("it says {yes} in", "in", "answers are {yes}"),
 }

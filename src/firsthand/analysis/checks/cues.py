@@ -7,6 +7,7 @@ from firsthand.analysis.checks.base import NOTHING, Checked
 from firsthand.analysis.checks.shares import (
     Mask,
     Shares,
+    constant,
     crossed_units,
     cued,
     difference,
@@ -39,11 +40,13 @@ def check_cues(study: ImportedStudy) -> Checked:
         again = _under_other_cues(study, rows)
         findings += [] if again is None else [again]
         findings += _letters(study, rows)
-    with_answer = _where_followed(study, rows, coarse) if study.has("answer") else None
-    findings += [] if with_answer is None else [with_answer]
+    concluded: tuple[str, ...] = ()
+    if study.has("answer"):
+        where, concluded = _where_followed(study, rows, coarse)
+        findings += where
     if not study.table["kind"].eq(Kind.BASELINE.value).any():
         findings.append(_no_twin(study))
-    return Checked(tuple(findings))
+    return Checked(tuple(findings), concluded=concluded)
 
 
 def _followed(study: ImportedStudy, rows: pd.DataFrame, coarse: dict[str, Mask]) -> Finding:
@@ -74,7 +77,9 @@ def _followed(study: ImportedStudy, rows: pd.DataFrame, coarse: dict[str, Mask])
     )
 
 
-def _where_followed(study: ImportedStudy, rows: pd.DataFrame, coarse: dict[str, Mask]) -> Finding | None:
+def _where_followed(
+    study: ImportedStudy, rows: pd.DataFrame, coarse: dict[str, Mask]
+) -> tuple[list[Finding], tuple[str, ...]]:
     """Saying yes over all rows, among those that followed, and among those that did not."""
     yes, followed = flags(rows["answer"].eq(study.options[0])), column(rows, "followed")
     known = rows["answer"].notna().to_numpy()
@@ -86,12 +91,18 @@ def _where_followed(study: ImportedStudy, rows: pd.DataFrame, coarse: dict[str, 
     shares = Shares(study, rows, groups)
     parts: list[str] = []
     numbers: list[Number] = []
+    concluded: list[str] = []
     for name in coarse:
         three = [f"{which}/{name}" for which in ("all", "followed", "other")]
         if not all(shares.count[group] for group in three):
             continue
         rate = [shares.total[group] / shares.count[group] for group in three]
+        if constant(rate[0]):
+            continue
         gap = shares.between(three[1], three[2])
+        concluded.append(
+            f"it says {study.options[0]} more often by {points_words(gap)} where the hint was followed ({name})"
+        )
         parts.append(
             f"{pct(rate[0])} of all rows, {share_words(shares.of(three[1]), rate[1])} of the {shares.count[three[1]]} "
             f"that followed, {pct(rate[2])} of those that did not: {points_words(gap)} ({name})"
@@ -102,8 +113,8 @@ def _where_followed(study: ImportedStudy, rows: pd.DataFrame, coarse: dict[str, 
         )
         numbers += difference(f"{study.options[0]}, followed minus not, {name}", gap)
     if not parts:
-        return None
-    return Finding(
+        return [], ()
+    found = Finding(
         name="where-followed",
         tone="caution",
         sentence=f"The rate depends on which rows are counted. It says {study.options[0]} in {'; in '.join(parts)}. "
@@ -112,6 +123,7 @@ def _where_followed(study: ImportedStudy, rows: pd.DataFrame, coarse: dict[str, 
         units=study.units(study.clusters[-1]),
         cluster=study.clusters[-1],
     )
+    return [found], tuple(concluded[:1])
 
 
 def other_options(rows: pd.DataFrame) -> FloatArray | None:

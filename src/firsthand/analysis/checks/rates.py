@@ -7,6 +7,7 @@ from firsthand.analysis.checks.base import NOTHING, Checked
 from firsthand.analysis.checks.shares import (
     Mask,
     Shares,
+    constant,
     crossed_units,
     cued,
     numbers_of,
@@ -101,7 +102,7 @@ def _constant(study: ImportedStudy, shares: Shares, coarse: dict[str, Mask]) -> 
     found = {
         name: shares.total[name] / shares.count[name]
         for name in coarse
-        if shares.count[name] and not 0.01 < shares.total[name] / shares.count[name] < 0.99
+        if shares.count[name] and constant(shares.total[name] / shares.count[name])
     }
     if not found:
         return []
@@ -123,8 +124,8 @@ def _by_unit(study: ImportedStudy, rows: pd.DataFrame, yes: np.ndarray, known: M
     unit = study.crossed[1]
     inside = settings(rows, study.cells[:1])[first] & known
     made = []
-    for name, chosen in settings(rows, (unit,)).items():
-        use = inside & chosen
+    for name in sorted(set(rows[unit].astype(str))):
+        use = inside & rows[unit].astype(str).eq(name).to_numpy()
         if use.any():
             one = Shares(study, rows[use], {name: (yes[use], np.ones(int(use.sum()), dtype=bool))})
             made.append((name, one))

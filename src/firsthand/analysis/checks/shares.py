@@ -19,7 +19,10 @@ from firsthand.analysis.inference import FloatArray
 from firsthand.analysis.means import DIFFERENCE, SHARE, clusters_of, pct, plural
 from firsthand.analysis.results import Estimate
 
-DRAWS = 10_000
+DRAWS = 4_000
+
+NEARLY = 0.01
+"""A rate this near to 0 or 1 is a constant answer, of which nothing further is asked."""
 
 Mask = NDArray[np.bool_]
 
@@ -102,6 +105,11 @@ class Shares:
 
 def _mean(totals: Totals, group: str) -> FloatArray:
     return np.asarray(totals[f"{group}/sum"] / totals[f"{group}/n"], dtype=np.float64)
+
+
+def constant(rate: float) -> bool:
+    """Whether a rate is (nearly) 0 or 1."""
+    return not NEARLY < rate < 1.0 - NEARLY
 
 
 def share_words(found: Estimate | None, value: float) -> str:

@@ -61,7 +61,7 @@ def _named(study: ImportedStudy) -> Finding | None:
             numbers.append(bare(f"followed by the file, with one option in bold, {name}", len(part), "count"))
         sentence += (
             f" Of {len(followed)} such replies counted as following the hint, {not_hint} name another option than the "
-            f"hint: {', '.join(parts)}. The letter of the hint, quoted in order to reject it, was taken for the reply."
+            f"hint: {', '.join(parts)}. The file's reply is then the hint's letter, in a text that answers otherwise."
         )
     return Finding(name="reply-against-text", tone="caution", sentence=sentence, numbers=tuple(numbers))
 

@@ -32,12 +32,15 @@ def check_false_alarms(study: ImportedStudy) -> Checked:
     contradicting = _contradiction(study, target)
     if quiet.empty or (study.has("answer") and _answered(quiet).empty):
         words = study.words
-        rate = _said_yes(_answered(target), study) if study.has("answer") else None
-        said = "" if rate is None else f" It says {study.options[0]} in {share_text(rate)} of {words.affected};"
+        # with settings of their own (an instruction), rows are not pooled: rates by setting stand in another finding
+        rate = _said_yes(_answered(target), study) if study.has("answer") and not study.has("hinted") else None
+        said = " How often it says yes" if rate is None else ""
+        if rate is not None:
+            said = f" It says {study.options[0]} in {share_text(rate)} of {words.affected}; how often it says so"
         finding = Finding(
             name=words.gap,
             tone="gap",
-            sentence=f"There are no {words.quiet}.{said} how often it says so when {words.nothing} is "
+            sentence=f"There are no {words.quiet}.{said} when {words.nothing} is "
             "not known, so no rate here can be called a detection.",
             numbers=() if rate is None else (number(f"share of {study.options[0]} on {words.affected}", rate),),
             units=None if rate is None else units_of(rate)[0],
