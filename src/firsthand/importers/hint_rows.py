@@ -111,9 +111,9 @@ def with_answer(table: pd.DataFrame, column: str, cut: int | None = None) -> pd.
         made.loc[made["no_response"], "answer"] = None
     if column != "acknowledged":  # said once for a run, where the rows are read as they came
         drop = [
-            name
+            str(name)
             for name in made
-            if name.startswith(("stated:", "derived:")) or name in ("key", "text_answer", "denies")
+            if str(name).startswith(("stated:", "derived:")) or name in ("key", "text_answer", "denies")
         ]
         made = made.drop(columns=drop)
     return made

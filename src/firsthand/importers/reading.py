@@ -30,8 +30,8 @@ class Column:
     """What a published column holds.
 
     Attributes:
-        type: How its cells are read; a flag is true or false, and verbatim is text with the space around it, in which the
-            word "none" is a word.
+        type: How its cells are read; a flag is true or false, and verbatim is text with the space around it, in which
+            "none" is a word.
         role: ``setting`` (a row without it cannot be placed), ``outcome`` (a row without it has an invalid answer), or
             ``extra`` (may be missing altogether).
     """

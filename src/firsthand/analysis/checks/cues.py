@@ -187,8 +187,8 @@ def _under_other_cues(study: ImportedStudy, rows: pd.DataFrame) -> Finding | Non
     same = pairs["reply"].eq(pairs["reply_elsewhere"])
     by_row = same.groupby(pairs["trial_id"], sort=False).mean()
     chosen = pairs.drop_duplicates("trial_id")
-    values = by_row.reindex(chosen["trial_id"]).to_numpy(dtype=np.float64)
-    shares = Shares(study, chosen, {"same": (values, np.ones(len(chosen), dtype=bool))})
+    values: FloatArray = np.asarray(by_row.reindex(chosen["trial_id"]), dtype=np.float64)
+    shares = Shares(study, chosen, {"same": (values, np.isfinite(values))})
     unit = " and ".join(names)
     return Finding(
         name="same-reply-elsewhere",

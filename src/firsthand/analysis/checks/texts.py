@@ -99,9 +99,9 @@ def _denials(study: ImportedStudy) -> Finding | None:
         "to deny it counts as acknowledging it."
     )
     if len(quiet):
-        said = int(quiet["answer"].eq(yes).sum())
-        denied = int((quiet["answer"].eq(yes) & quiet["denies"].fillna(0.0).astype(bool)).sum())
-        rates = said / len(quiet), (said - denied) / len(quiet)
+        scored = quiet["answer"].eq(yes)
+        kept = scored & ~quiet["denies"].fillna(0.0).astype(bool)
+        rates = float(scored.mean()), float(kept.mean())
         sentence += f" The rate on {study.words.quiet} is {pct(rates[0])} as scored, {pct(rates[1])} without denials."
         numbers += [
             bare(f"rate as scored, {study.words.quiet}", rates[0]),
