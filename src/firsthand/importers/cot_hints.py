@@ -91,7 +91,7 @@ class CotHints:
     """Reads the published JSON files of the study."""
 
     name = "cot-hints"
-    title = "Hints at a wrong answer: acknowledged, seen, followed (JSON files of the chain-of-thought hints study)"
+    title = "Hints at a wrong answer: acknowledged, seen, followed (JSON files)"
 
     def read(self, folder: Path) -> Imported:
         """Read both runs as far as they are there."""

@@ -26,6 +26,11 @@ OFTEN, SELDOM = 0.5, 0.25
 """A letter given more often than the first, though it is right less often than the second, points to a bias."""
 
 
+_QUOTED = (
+    " Letters were read from texts: a text that quotes the hint may count as following and as acknowledging it at once."
+)
+
+
 def check_cues(study: ImportedStudy) -> Checked:
     """How often the option hinted at is given, what that is worth, and whether saying so goes with it."""
     rows = cued(study)
@@ -100,9 +105,8 @@ def _where_followed(
         if constant(rate[0]):
             continue
         gap = shares.between(three[1], three[2])
-        concluded.append(
-            f"it says {study.options[0]} more often by {points_words(gap)} where the hint was followed ({name})"
-        )
+        said = f"it says {study.options[0]} more often by {points_words(gap)}"
+        concluded.append(f"{said} where the reply is the option hinted at ({name})")
         parts.append(
             f"{pct(rate[0])} of all rows, {share_words(shares.of(three[1]), rate[1])} of the {shares.count[three[1]]} "
             f"that followed, {pct(rate[2])} of those that did not: {points_words(gap)} ({name})"
@@ -118,7 +122,8 @@ def _where_followed(
         name="where-followed",
         tone="caution",
         sentence=f"The rate depends on which rows are counted. It says {study.options[0]} in {'; in '.join(parts)}. "
-        "Rows that followed were chosen by their outcome, so neither rate is the other corrected.",
+        "Rows that followed were chosen by their outcome, so neither rate is the other corrected."
+        + (_QUOTED if study.has("text_answer") else ""),
         numbers=tuple(numbers),
         units=study.units(study.clusters[-1]),
         cluster=study.clusters[-1],

@@ -17,6 +17,7 @@ from firsthand.analysis.checks.shares import (
 from firsthand.analysis.findings import Finding, Mark, Picture
 from firsthand.analysis.imported_study import ImportedStudy, flags
 from firsthand.analysis.means import bare, pct, plural
+from firsthand.vocabulary import Kind
 
 MOST_MARKS = 9
 
@@ -37,19 +38,32 @@ def check_rates(study: ImportedStudy) -> Checked:
     findings += _constant(study, shares, coarse)
     findings.append(_by_unit(study, rows, yes, known, next(iter(coarse))))
     findings += _in_prompt(study)
-    marks = [(name, shares.of(name)) for name in fine]
-    picture = Picture(
+    picture = _picture(study, shares, coarse, fine)
+    missing = () if study.in_prompt is None else (_visible(study.in_prompt),)
+    return Checked(tuple(findings), picture=picture, missing=missing)
+
+
+def _picture(study: ImportedStudy, shares: Shares, coarse: dict[str, Mask], fine: dict[str, Mask]) -> Picture:
+    """Settings, whole where they would be too many, and beside them the rows in which there was no cue."""
+    first = next(iter(coarse))
+    shown = fine if len(fine) < MOST_MARKS else coarse
+    marks = {_short(name, study): (shares.of(name), name.startswith(first)) for name in shown}
+    quiet = study.table[study.table["kind"].eq(Kind.BASELINE.value) & study.table["answer"].notna()]
+    if not quiet.empty:
+        yes = flags(quiet["answer"].eq(study.options[0]))
+        alone = Shares(study, quiet, {"quiet": (yes, np.ones(len(quiet), dtype=bool))})
+        settled = ", ".join(settings(quiet, study.cells[:1]))
+        marks[f"{study.words.quiet} ({_short(settled, study)})"] = (alone.of("quiet"), True)
+    return Picture(
         title=f"How often it says {study.options[0]}",
         axis=f"Share of {study.options[0]}",
         unit="share",
         marks=tuple(
-            Mark(label=_short(name, study), estimate=made, emphasis=name.startswith(next(iter(coarse))))
-            for name, made in marks[:MOST_MARKS]
+            Mark(label=name, estimate=made, emphasis=emphasis)
+            for name, (made, emphasis) in marks.items()
             if made is not None
         ),
     )
-    missing = () if study.in_prompt is None else (_visible(study.in_prompt),)
-    return Checked(tuple(findings), picture=picture, missing=missing)
 
 
 def _short(name: str, study: ImportedStudy) -> str:
