@@ -1,11 +1,14 @@
 """The hints study: its published figures, what it took care to see in them, and damaged files of its form."""
 
+import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from firsthand.analysis.findings import Number, StudyResult
+from firsthand.errors import FirsthandError
 from firsthand.importers.base import ImporterError
 from firsthand.importers.registry import make_importer
 from firsthand.vocabulary import Verdict
@@ -269,3 +272,28 @@ def test_no_json_and_the_wrong_folder_are_named(tmp_path: Path) -> None:
     (tmp_path / "all_results.json").write_text("{")
     with pytest.raises(ImporterError, match="is no JSON"):
         make_importer("cot-hints").read(tmp_path)
+
+
+ODD = (None, "", 3, -1.5, True, [], {"a": 1}, "none", "A", "yes", "\u202e", "=1+1")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_damaged_trials_are_survived_or_refused(write_json: WriteJson, tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    files = {"all_results.json": first_run_rows(2, 3)}
+    files |= {f"{name}_1.json": second_run_rows(name, 2, 3) for name in ("exp1_control", "exp4_hints_explicit")}
+    for name, rows in files.items():
+        lost = rng.choice(list(rows[0]))
+        for row in rows:
+            row[rng.choice(list(row))] = rng.choice(ODD)
+            if rng.random() < 0.5:
+                row.pop(lost, None)
+        write_json(name, rows)
+    try:
+        found = judged("cot-hints", tmp_path)
+    except FirsthandError:
+        return
+    for result in found.values():
+        assert result.verdict is Verdict.INSUFFICIENT
+        for one in result.findings:
+            assert not re.search(r"\bnan", one.sentence), one.sentence
