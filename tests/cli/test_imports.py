@@ -50,7 +50,7 @@ def test_an_import_prints_its_profile_and_writes_everything(folder: Path, tmp_pa
 def test_the_list_and_the_folder_by_default(folder: Path, tmp_path: Path) -> None:
     listed = firsthand("import", "--list")
     assert listed.returncode == 0
-    assert {"hahami", "codebook_icl"} <= set(listed.stdout.split())
+    assert {"hahami", "codebook_icl", "cot-hints"} <= set(listed.stdout.split())
     assert firsthand("import", "hahami", folder, cwd=tmp_path).returncode == 0
     assert (tmp_path / "runs" / "hahami" / "report.html").exists()
 
@@ -58,9 +58,9 @@ def test_the_list_and_the_folder_by_default(folder: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("import",), ("kind is missing", "codebook_icl, hahami")),
+        (("import",), ("kind is missing", "codebook_icl, cot-hints, hahami")),
         (("import", "hahami"), ("folder is missing", "KIND FOLDER")),
-        (("import", "other", "."), ("no importer 'other'", "codebook_icl, hahami")),
+        (("import", "other", "."), ("no importer 'other'", "codebook_icl, cot-hints, hahami")),
         (("import", "hahami", "nowhere"), ("nowhere does not exist",)),
         (("import", "hahami", "."), ("none of this study's files",)),
         (("import", "no.such:Thing", "."), ("could not be loaded",)),

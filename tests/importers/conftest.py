@@ -1,6 +1,7 @@
 """Published data where it is there, and small tables of the same form that need no data."""
 
 import csv
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -92,3 +93,84 @@ def place_rows(concepts: int = 4) -> list[dict[str, object]]:
         for concept in range(concepts)
         for layer in (1, 2)
     ]
+
+
+@pytest.fixture(scope="session")
+def hints_folder() -> Path:
+    """The folder of the published chain-of-thought hints study."""
+    folder = DATA / "transcripts" / "cot_hints"
+    if not folder.is_dir():
+        pytest.skip(f"published data is not in {DATA}; set FIRSTHAND_DATA to run against it")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def hints(hints_folder: Path) -> dict[str, StudyResult]:
+    return judged("cot-hints", hints_folder)
+
+
+def first_run_rows(models: int = 3, questions: int = 4) -> list[dict[str, object]]:
+    """Small trials in the form of all_results.json: B is right, A is hinted at and given by every other question."""
+    return [
+        {
+            "model": f"m{model}",
+            "condition": f"{instruction}_{kind}",
+            "system_type": instruction,
+            "hint_type": kind,
+            "question_id": f"q{question}",
+            "correct_answer": "B",
+            "hint_answer": "A",
+            "extracted_answer": "AB"[question % 2],
+            "used_hint": question % 2 == 0,
+            "acknowledged": model == 0,
+            "followup_saw": True,
+            "followup_influenced": False,
+            "category": "USED_ADMITTED" if model == 0 else "USED_SILENT",
+            "is_faithful": model == 0,
+            "hidden_knowledge": False,
+            "timestamp": "2025-01-01T00:00:00",
+        }
+        for model in range(models)
+        for question in range(questions)
+        for instruction in ("baseline", "monitoring")
+        for kind in ("metadata", "sycophancy")
+    ]
+
+
+def second_run_rows(experiment: str, models: int = 3, questions: int = 4) -> list[dict[str, object]]:
+    """Small trials in the form of exp1_control (no hint), exp3_hints_baseline and exp4_hints_explicit."""
+    control, asked = experiment == "exp1_control", experiment == "exp3_hints_baseline"
+    rows: list[dict[str, object]] = []
+    for model in range(models):
+        for question in range(questions):
+            for kind in ("none",) if control else ("metadata", "expert"):
+                row: dict[str, object] = {
+                    "experiment": experiment,
+                    "model": f"maker/m{model}",
+                    "condition": "baseline" if asked else "explicit_ack",
+                    "hint_type": kind,
+                    "question_id": f"q{question}",
+                    "hint_answer": None if control else "A",
+                    "correct_answer": "B",
+                    "extracted_answer": "B" if control else "A",
+                    "is_correct": control,
+                    "acknowledged": not control or question == 0,
+                    "response": "There are no hints here. **B) Paris**" if control else "I see a hint. **A) London**",
+                    "timestamp": "2025-01-01T00:00:00",
+                }
+                if asked:
+                    row |= {"used_hint": True, "followup_saw": True, "followup_influenced": model == 0}
+                    row |= {"hidden_knowledge": False, "followup_response": "Yes, I did."}
+                else:
+                    row["false_positive"] = row["acknowledged"] if control else None
+                rows.append(row)
+    return rows
+
+
+@pytest.fixture
+def write_json(tmp_path: Path) -> Callable[[str, object], Path]:
+    def write(name: str, value: object) -> Path:
+        (tmp_path / name).write_text(json.dumps(value), encoding="utf-8")
+        return tmp_path
+
+    return write

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from firsthand.importers.base import ImporterError
 from firsthand.importers.named_answers import first_word, last_named
-from firsthand.importers.reading import Column, Read, read_csv, read_jsonl
+from firsthand.importers.reading import Column, Read, read_csv, read_json, read_jsonl
 
 SCHEMA = {
     "concept": Column("text"),
@@ -130,3 +130,11 @@ def test_first_word(text: object, expected: str | None) -> None:
 )
 def test_last_named(text: object, expected: str | None) -> None:
     assert last_named(text, ("Weak", "Moderate", "Strong", "Very strong")) == expected
+
+
+def test_verbatim_text_keeps_its_space_and_the_word_none(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text('[{"said": " None \\n"}, {"said": ""}, {"said": null}, {"said": 3}]')
+    table = read_json(path, {"said": Column("verbatim", "outcome")}).table
+    assert table["said"].isna().to_list() == [False, True, True, False]
+    assert table["said"].to_list()[0] == " None \n"

@@ -88,7 +88,7 @@ def test_an_audit_is_not_overwritten_and_a_missing_folder_is_named(tmp_path: Pat
 def test_an_unknown_importer_names_those_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ImporterError, match="There is no importer 'petri'") as caught:
         make_importer("petri")
-    assert "codebook_icl, hahami" in caught.value.remedy
+    assert "codebook_icl, cot-hints, hahami" in caught.value.remedy
     (tmp_path / "mine_broken.py").write_text("class Half:\n    name = 'half'\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ImporterError, match="is no importer"):

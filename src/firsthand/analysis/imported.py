@@ -44,6 +44,7 @@ class ImportedEvidence:
         shift: In words, that the injections move any yes/no answer; ``None`` where not shown or not asked.
         missing: What checks found to be missing.
         other_arms: Published arms that are no trial kind of the vocabulary.
+        own_words: The capability's own control in the words of the study; ``None`` for the general ones.
     """
 
     capability: Capability
@@ -57,6 +58,7 @@ class ImportedEvidence:
     shift: str | None = None
     missing: tuple[str, ...] = ()
     other_arms: tuple[str, ...] = ()
+    own_words: str | None = None
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def _gates(evidence: ImportedEvidence) -> tuple[str, ...]:
     if evidence.shift is not None:
         reasons.append(evidence.shift)
     if not evidence.own_control and evidence.capability in OWN_CONTROL:
-        reasons.append(f"its own control is missing: {OWN_CONTROL[evidence.capability]}")
+        reasons.append(f"its own control is missing: {evidence.own_words or OWN_CONTROL[evidence.capability]}")
     if evidence.coverage is not None and evidence.coverage < MINIMUM_COVERAGE:
         reasons.append(f"valid answers hold {pct(evidence.coverage)} of the probability")
     if evidence.signal is None:

@@ -3,13 +3,19 @@
 from collections.abc import Callable, Sequence
 
 from firsthand.analysis.checks.arms import check_arms, check_twins
+from firsthand.analysis.checks.attrition import check_attrition
 from firsthand.analysis.checks.base import Checked, Signal
 from firsthand.analysis.checks.chance import check_chance
+from firsthand.analysis.checks.changed import check_changed
+from firsthand.analysis.checks.cues import check_cues
 from firsthand.analysis.checks.evidence import check_labels, check_prompts, check_unscored, coverage_of
 from firsthand.analysis.checks.grid import check_grid
 from firsthand.analysis.checks.kinds import check_margins, check_observers
 from firsthand.analysis.checks.orders import check_orders
+from firsthand.analysis.checks.rates import check_rates
+from firsthand.analysis.checks.recomputed import check_recomputed
 from firsthand.analysis.checks.repeats import check_repeats
+from firsthand.analysis.checks.texts import check_texts
 from firsthand.analysis.checks.yes_no import check_affirmative_shift, check_false_alarms
 from firsthand.analysis.findings import ALPHA, Finding, StudyResult
 from firsthand.analysis.imported import ImportedEvidence, ImportedRuling, compile_imported
@@ -17,6 +23,7 @@ from firsthand.analysis.imported_study import ImportedStudy
 from firsthand.vocabulary import Capability, Kind
 
 CHECKS: tuple[Callable[[ImportedStudy], Checked], ...] = (
+    check_rates,
     check_arms,
     check_twins,
     check_affirmative_shift,
@@ -24,6 +31,11 @@ CHECKS: tuple[Callable[[ImportedStudy], Checked], ...] = (
     check_orders,
     check_chance,
     check_false_alarms,
+    check_cues,
+    check_changed,
+    check_texts,
+    check_recomputed,
+    check_attrition,
     check_repeats,
     check_prompts,
     check_labels,
@@ -114,6 +126,7 @@ def _ruling(
             shift=words,
             missing=missing,
             other_arms=_other_arms(study),
+            own_words=study.words.control if detection else None,
         )
     )
 

@@ -21,6 +21,16 @@ Every row is one *distinct measurement*. Columns have fixed meanings, and each c
 ``state``        the private state, as text
 ``observer:X``   share of the same answers that observer X of the public evidence got right
 ``coherent``     whether the answer is coherent text
+``reply``        the answer to the question itself, where a cue in the prompt pointed at an option; missing is invalid
+``hinted``       the option that the cue pointed at; missing where there was no cue
+``key``          the right option
+``followed``     1 where ``reply`` is the option hinted at, 0 where it is another, missing where there is none
+``text_answer``  the option that the published text itself names, by a plain rule; missing where it cannot tell
+``text_cut``     whether the published text was cut short
+``denies``       whether the published text says that there is no cue, by a plain rule
+``orphan``       the answer of a row that was asked about a response that never came; missing elsewhere
+``stated:X``     the publisher's derived column X, as text
+``derived:X``    the same, computed anew from the columns that it rests on; missing where they do not allow it
 cells, clusters  further columns, named by the study
 ===============  ======================================================================================
 """
@@ -39,6 +49,25 @@ REQUIRED = ("trial_id", "repeats", "identical", "kind")
 
 NOBODY = "none"
 """The unit of a measurement that no concept, carrier or seed went into."""
+
+
+@dataclass(frozen=True)
+class RowWords:
+    """What rows are called in sentences.
+
+    Attributes:
+        affected: Rows in which the state was set.
+        quiet: Rows in which it was not.
+        nothing: That it was not, as a clause.
+        gap: Name of the finding that there are no quiet rows.
+        control: The question that would show whether "yes" is said whatever is asked.
+    """
+
+    affected: str = "injected rows"
+    quiet: str = "rows without injection"
+    nothing: str = "nothing was injected"
+    gap: str = "no-uninjected-rows"
+    control: str = "an unrelated yes/no question under the same injections"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +90,8 @@ class ImportedStudy:
         pair: The column that names the pair of which only the order is exchanged, then others that both orders share.
         within: The column of training runs over which a pair of twins is averaged.
         published_rows: Rows in the published files.
+        words: What rows with and without the state are called.
+        in_prompt: What is asked about, as a noun, where it stands in the visible prompt for anyone to read.
         notes: What was left out while reading, and why.
     """
 
@@ -79,6 +110,8 @@ class ImportedStudy:
     pair: tuple[str, ...] = ()
     within: str | None = None
     published_rows: int = 0
+    words: RowWords = RowWords()
+    in_prompt: str | None = None
     notes: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:

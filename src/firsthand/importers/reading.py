@@ -30,12 +30,13 @@ class Column:
     """What a published column holds.
 
     Attributes:
-        type: How its cells are read; a flag is true or false.
+        type: How its cells are read; a flag is true or false, and verbatim is text with the space around it, in which
+            "none" is a word.
         role: ``setting`` (a row without it cannot be placed), ``outcome`` (a row without it has an invalid answer), or
             ``extra`` (may be missing altogether).
     """
 
-    type: Literal["text", "number", "flag"]
+    type: Literal["text", "verbatim", "number", "flag"]
     role: Literal["setting", "outcome", "extra"] = "setting"
 
 
@@ -107,6 +108,28 @@ def read_jsonl(path: Path, schema: Schema) -> Read:
     return _parsed(path, records, header, schema, notes)
 
 
+def read_json(path: Path, schema: Schema) -> Read:
+    """Read a file that is one JSON array of objects; nested objects are columns named ``outer.inner``.
+
+    Raises:
+        ImporterError: It is unreadable, no array, empty, or lacks a column that is not ``extra``.
+    """
+    text, notes = _text_of(path)
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ImporterError(f"{path.name} is no JSON: {error}.", "Restore the file as published.") from error
+    if not isinstance(value, list):
+        raise ImporterError(
+            f"{path.name} holds {type(value).__name__} and not a list of trials.", "Restore the file as published."
+        )
+    records = [_flat(item) for item in value if isinstance(item, dict)]
+    if len(records) < len(value):
+        notes.append(f"{len(value) - len(records)} items of the list are no objects and are left out")
+    header = list(dict.fromkeys(name for record in records for name in record))
+    return _parsed(path, records, header, schema, notes)
+
+
 def _text_of(path: Path) -> tuple[str, list[str]]:
     try:
         data = path.read_bytes()
@@ -158,7 +181,7 @@ def _parsed(
         table[name] = values
         empty = pd.isna(pd.Series(values)).to_numpy()
         if odd:
-            what = {"number": "numbers", "flag": "true or false", "text": "text"}[column.type]
+            what = {"number": "numbers", "flag": "true or false"}.get(column.type, "text")
             notes.append(f"column {name}: {len(odd)} cells are not {what}, the first in row {odd[0] + 1}")
         if column.role == "setting" and empty.any():
             notes.append(
@@ -175,21 +198,24 @@ def _cells(values: Sequence[Any], kind: str) -> tuple[list[Any], list[int]]:
     """Parse cells; those that are there but of another type are missing, and their places are returned too."""
     parsed: list[Any] = []
     odd: list[int] = []
+    texts = kind in ("text", "verbatim")
+    empty = frozenset({""}) if kind == "verbatim" else _EMPTY
     for index, value in enumerate(values):
-        if value is None or (isinstance(value, str) and value.strip().lower() in _EMPTY):
-            parsed.append(None if kind == "text" else float("nan"))
+        if value is None or (isinstance(value, str) and value.strip().lower() in empty):
+            parsed.append(None if texts else float("nan"))
             continue
-        made = _text(value) if kind == "text" else _number(value, kind)
+        made = _text(value, strip=kind == "text") if texts else _number(value, kind)
         if made is None:
             odd.append(index)
-            made = None if kind == "text" else float("nan")
+            made = None if texts else float("nan")
         parsed.append(made)
     return parsed, odd
 
 
-def _text(value: Any) -> str | None:
+def _text(value: Any, *, strip: bool = True) -> str | None:
     if isinstance(value, str):
-        return value.encode("utf-8", errors="surrogatepass").decode("utf-8", errors="replace").strip()
+        text = value.encode("utf-8", errors="surrogatepass").decode("utf-8", errors="replace")
+        return text.strip() if strip else text
     if isinstance(value, (bool, int, float)):
         return str(value)
     return json.dumps(value, sort_keys=True) if isinstance(value, list) else None

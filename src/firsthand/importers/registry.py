@@ -7,6 +7,7 @@ from firsthand.importers.base import Importer, ImporterError
 
 BUILT_IN: dict[str, tuple[str, str]] = {
     "codebook_icl": ("firsthand.importers.codebook_icl", "CodebookIcl"),
+    "cot-hints": ("firsthand.importers.cot_hints", "CotHints"),
     "hahami": ("firsthand.importers.hahami", "Hahami"),
 }
 """Module and class of each importer, by the name that a user gives."""

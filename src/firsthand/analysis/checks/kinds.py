@@ -42,8 +42,9 @@ def check_margins(study: ImportedStudy) -> Checked:
     """Detection: how often "yes" on the target, beyond how often on each control kind."""
     if study.capability is not Capability.DETECTION or study.control or not study.has("answer"):
         return NOTHING
-    present = [kind for kind in CONTROLS if study.table["kind"].eq(kind.value).any()]
-    if not present or not study.table["kind"].eq(Kind.TARGET.value).any():
+    answered = study.table.loc[study.table["answer"].notna(), "kind"]
+    present = [kind for kind in CONTROLS if answered.eq(kind.value).any()]
+    if not present or not answered.eq(Kind.TARGET.value).any():
         return NOTHING
     margins = {kind: _between(study, (Kind.TARGET,), (kind,)) for kind in present}
     quiet = tuple(kind for kind in QUIET if kind in present)
@@ -67,7 +68,7 @@ def check_margins(study: ImportedStudy) -> Checked:
 def _between(study: ImportedStudy, some: tuple[Kind, ...], others: tuple[Kind, ...]) -> Measured:
     kinds = study.table["kind"]
     left, right = (flags(kinds.isin([kind.value for kind in group])) for group in (some, others))
-    used = (left + right) > 0
+    used = ((left + right) > 0) & study.table["answer"].notna().to_numpy()  # no answer is neither yes nor no
     rows = study.table[used]
     yes = flags(rows["answer"].eq(study.options[0]))
     left, right = left[used], right[used]

@@ -30,22 +30,31 @@ def check_false_alarms(study: ImportedStudy) -> Checked:
     table = study.table
     target, quiet = table[table["kind"].eq(Kind.TARGET.value)], table[table["kind"].eq(Kind.BASELINE.value)]
     contradicting = _contradiction(study, target)
-    if quiet.empty:
-        rate = _said_yes(target, study) if study.has("answer") else None
-        said = "" if rate is None else f" It says {study.options[0]} in {share_text(rate)} of injected rows;"
+    if quiet.empty or (study.has("answer") and _answered(quiet).empty):
+        words = study.words
+        # with settings of their own (an instruction), rows are not pooled: rates by setting stand in another finding
+        rate = _said_yes(_answered(target), study) if study.has("answer") and not study.has("hinted") else None
+        said = " How often it says yes" if rate is None else ""
+        if rate is not None:
+            said = f" It says {study.options[0]} in {share_text(rate)} of {words.affected}; how often it says so"
         finding = Finding(
-            name="no-uninjected-rows",
+            name=words.gap,
             tone="gap",
-            sentence=f"There are no rows without injection.{said} how often it says so when nothing was injected is "
+            sentence=f"There are no {words.quiet}.{said} when {words.nothing} is "
             "not known, so no rate here can be called a detection.",
-            numbers=() if rate is None else (number(f"share of {study.options[0]} on injected rows", rate),),
+            numbers=() if rate is None else (number(f"share of {study.options[0]} on {words.affected}", rate),),
             units=None if rate is None else units_of(rate)[0],
             cluster=None if rate is None else units_of(rate)[1],
         )
-        return Checked((finding, *contradicting), missing=("no rows without injection: no false-alarm rate",))
+        return Checked((finding, *contradicting), missing=(f"no {words.quiet}: no false-alarm rate",))
     if not study.has("answer"):
         return Checked(contradicting)
-    return Checked((_alarms(study, target, quiet), *contradicting))
+    return Checked((_alarms(study, _answered(target), _answered(quiet)), *contradicting))
+
+
+def _answered(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with an answer: where none came, neither "yes" nor "no" was said."""
+    return rows[rows["answer"].notna()]
 
 
 def _said_yes(rows: pd.DataFrame, study: ImportedStudy) -> Measured:
@@ -59,7 +68,8 @@ def _alarms(study: ImportedStudy, target: pd.DataFrame, quiet: pd.DataFrame) -> 
     answer = flags(both["answer"].map({study.options[0]: 1.0, study.options[1]: 0.0}))
     found = signal_detection(truth, answer, clusters_of(both, study.clusters), ALPHA)
     sentence = (
-        f"It says {study.options[0]} in {share_text(hit)} of injected rows and in {share_text(alarm)} of the others"
+        f"It says {study.options[0]} in {share_text(hit)} of {study.words.affected} and in {share_text(alarm)} of the "
+        "others"
     )
     numbers = [number("hits", hit), number("false alarms", alarm)]
     if found is not None:
