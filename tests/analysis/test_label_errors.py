@@ -1,10 +1,8 @@
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from label_simulation import label, simulated
 
 from firsthand.analysis.label_errors import (
     EXCLUDED,
@@ -20,9 +18,6 @@ from firsthand.analysis.label_errors import (
     worst_chances,
 )
 from firsthand.errors import AnalysisError
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "oracles"))
-from label_simulation import label, simulated
 
 
 @pytest.mark.parametrize(

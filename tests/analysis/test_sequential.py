@@ -1,11 +1,10 @@
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sequential_plain import against_at_most, simulated_path
 
 from firsthand.analysis.sequential import (
     THRESHOLDS,
@@ -25,9 +24,6 @@ from firsthand.analysis.sequential import (
 from firsthand.analysis.sequential_chances import capital_table, path_chances
 from firsthand.errors import AnalysisError
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "oracles"))
-from sequential_plain import against_at_most, simulated_path
-
 PLENTY = 60
 RATES = (0.0, 0.03, 0.1, 0.3, 0.5, 0.62, 0.9, 1.0)
 
@@ -36,11 +32,11 @@ def responses(yes: int, valid: int) -> list[int]:
     return [1] * yes + [0] * (valid - yes)
 
 
-@pytest.mark.parametrize("counts", [(27, 30, 0, 8), (15, 30, 14, 20), (0, 12, 12, 12), (30, 30, 29, 30), (3, 10, 9,
-11)]) @pytest.mark.parametrize("rule", [WORDING, THRESHOLDS]) def
-test_capital_is_what_betting_on_one_response_after_the_other_leaves(
-    counts: tuple[int, int, int, int], rule: Rule
-) -> None:
+@pytest.mark.parametrize(
+    "counts", [(27, 30, 0, 8), (15, 30, 14, 20), (0, 12, 12, 12), (30, 30, 29, 30), (3, 10, 9, 11)]
+)
+@pytest.mark.parametrize("rule", [WORDING, THRESHOLDS])
+def test_capital_is_what_betting_on_single_responses_leaves(counts: tuple[int, int, int, int], rule: Rule) -> None:
     k0, n0, k1, n1 = counts
     up = against_at_most(responses(k0, n0), responses(k1, n1), rule.above)
     down = against_at_most(responses(n0 - k0, n0), responses(n1 - k1, n1), rule.above)
@@ -65,8 +61,9 @@ def test_no_bet_gains_on_average_anywhere_in_its_hypothesis(bound: float) -> Non
 
     def mean_factor(true: np.ndarray, bet: np.ndarray, null: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
-            parts = np.where(true > 0, true * bet / null, 0.0) + np.where(true < 1, (1 - true) * (1 - bet) / (1 - null), 0.0)
-        return np.where(bet == null, 1.0, parts)
+            yes = np.where(true > 0, true * bet / null, 0.0)
+            no = np.where(true < 1, (1 - true) * (1 - bet) / (1 - null), 0.0)
+        return np.where(bet == null, 1.0, yes + no)
 
     for share in (0.0, 0.3, 1.0):
         before, after = null0 + share * (1.0 - null0), null1 * (1.0 - share)
@@ -74,8 +71,7 @@ def test_no_bet_gains_on_average_anywhere_in_its_hypothesis(bound: float) -> Non
         assert (mean_factor(after, bet1, null1) <= 1.0 + 1e-9).all()
 
 
-def test_every_change_within_the_claim_is_called_a_change_with_at_most_the_stated_chance_at_all_looks_together() ->
-None:
+def test_small_changes_are_called_changes_with_at_most_the_stated_chance_at_all_looks_together() -> None:
     for before in RATES:
         for change in (-0.3, -0.2, 0.0, 0.15, 0.3):
             after = round(before + change, 9)
@@ -83,7 +79,7 @@ None:
                 assert path_chances(before, after, 30, range(1, PLENTY + 1), WORDING).changes <= WORDING.alpha
 
 
-def test_every_large_change_is_called_none_with_at_most_the_stated_chance_at_all_looks_together() -> None:
+def test_large_changes_are_called_none_with_at_most_the_stated_chance_at_all_looks_together() -> None:
     for before in RATES:
         for change in (-0.9, -0.5, -0.3, 0.3, 0.4, 0.7):
             after = round(before + change, 9)
@@ -200,7 +196,8 @@ def test_following_the_wanted_batches_ends_within_the_most_that_may_be_drawn() -
             wanted = next_batch(baseline, edit)
             if not any(wanted):
                 break
-            baseline = Counts(baseline.yes + int(rng.binomial(wanted.baseline, before)), baseline.valid + wanted.baseline)
+            more = int(rng.binomial(wanted.baseline, before))
+            baseline = Counts(baseline.yes + more, baseline.valid + wanted.baseline)
             edit = Counts(edit.yes + int(rng.binomial(wanted.edit, after)), edit.valid + wanted.edit)
         assert not any(wanted)
         assert baseline.valid <= 60
