@@ -24,7 +24,7 @@ def test_a_rise_is_a_change_as_much_as_a_fall() -> None:
 
 def test_a_label_that_invalid_responses_could_have_changed_is_not_given() -> None:
     assert labelled(Rate(yes=27, no=3), Rate(yes=9, no=15, invalid=6)).why == "depends on invalid responses"
-    assert labelled(Rate(yes=27, no=3, invalid=4), Rate(yes=27, no=3)).why == "depends on invalid responses"
+    assert labelled(Rate(yes=27, no=3, invalid=8), Rate(yes=27, no=3)).why == "depends on invalid responses"
     assert labelled(Rate(yes=27, no=3), Rate(yes=2, no=24, invalid=4)).label is True
 
 

@@ -51,7 +51,7 @@ def test_every_experiment_is_a_claim_or_is_left_out_with_a_reason() -> None:
         experiment(2, "alpha", rate(3)),
         experiment(3, "alpha", rate(2), batch="again"),
         experiment(4, "bravo", rate(18)),
-        experiment(5, "carol", rate(27, 27, invalid=9)),
+        experiment(5, "carol", rate(27, 27, invalid=12)),
         experiment(6, "nowhere", rate(0, 0, 30)),
         experiment(7, "delta", rate(0, 0, 30), error="too long"),
         experiment(8, "echo", rate(4, 8)),

@@ -33,7 +33,7 @@ def said(*operations: Operation) -> str:
         (Replace(turn=1, find="dog", text="cow", which="all"), '"dog" is replaced with "cow" (all 2 places).'),
         (Replace(turn=1, find="dog", text="cow", which=1), '"dog" is replaced with "cow" (number 2 of 2 places).'),
         (Replace(turn=1, find="cat", text="cat here"), '" here" is added after "cat".'),
-        (Replace(turn=0, find="Be", text="Do be"), 'In the system prompt, "Do " is added before "Be".'),
+        (Replace(turn=0, find="Be", text="Do Be"), 'In the system prompt, "Do " is added before "Be".'),
         (Drop(turn=2), 'The assistant\'s turn (turn 3 of 4) is left out: "Fine.".'),
         (Drop(turn=0), 'The system prompt is left out: "Be brief.".'),
         (Insert(turn=4, role="user", content="Go"), 'A new user\'s turn is put at the end: "Go".'),
