@@ -2,7 +2,7 @@ import pytest
 
 from firsthand.counterfactual.edits import Drop, Edit, Insert, Replace, Rewrite
 from firsthand.counterfactual.factors import confounded, factors, single_factor
-from firsthand.counterfactual.prompts import Prompt, Turn
+from firsthand.counterfactual.prompts import Prompt, ToolCall, Turn
 
 CODE = "def f(max, min):\n    return random() * max + min\n"
 START = Prompt(
@@ -62,3 +62,11 @@ def test_operations_alone_tell_what_they_can() -> None:
     assert confounded(edit(Replace(turn=0, find="a", text="b"), Replace(turn=0, find="c", text="d"))) is True
     assert confounded(edit(Rewrite(turn=0, content="x"), Drop(turn=1))) is True
     assert confounded(edit(Drop(turn=0), Drop(turn=4))) is True
+
+
+def test_changes_of_a_trajectory_with_tool_calls_are_counted_too() -> None:
+    calling = Turn(role="assistant", content="", calls=(ToolCall(id="1", name="search", arguments={"query": ["a"]}),))
+    start = Prompt(
+        turns=(Turn(role="user", content="Find it."), calling, Turn(role="tool", content="5 km", answers="1"))
+    )
+    assert single_factor(start, edit(Replace(turn=2, find="5", text="9"))) is True

@@ -132,7 +132,12 @@ def changes(before: str, after: str) -> list[Change]:
     Pieces that are the same or gone make ``before``; those that are the same or new make ``after``.
     """
     old, new = _words(before), _words(after)
-    found: list[Change] = []
+    # What is the same at both ends is set aside: comparing all words with all takes a second for a long prompt.
+    first = _common(old, new)
+    last = _common(old[first:][::-1], new[first:][::-1])
+    start, end = old[:first], old[len(old) - last :]
+    old, new = old[first : len(old) - last], new[first : len(new) - last]
+    found: list[Change] = [("same", "".join(start))] if start else []
     for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
             found.append(("same", "".join(old[a:b])))
@@ -141,7 +146,13 @@ def changes(before: str, after: str) -> list[Change]:
             found.append(("gone", "".join(old[a:b])))
         if d > c:
             found.append(("new", "".join(new[c:d])))
-    return found
+    return [*found, ("same", "".join(end))] if end else found
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many items are the same at the beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _words(text: str) -> list[str]:

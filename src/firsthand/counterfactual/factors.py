@@ -9,12 +9,16 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from firsthand.counterfactual.edits import Change, Drop, Edit, Insert, Replace, Rewrite, changes, edited, turn_changes
-from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.prompts import Prompt, Turn
 
 BRIDGE: Final = 3
 """Fewer words than this between two changes do not part them."""
 LONG: Final = 40
 """From this many words on, gone and new, a span is called rewritten."""
+
+
+_END: Final = (Turn(role="user", content=""), Turn(role="user", content=""))
+"""After the last pair of turns; nothing changes in it."""
 
 
 class Span(NamedTuple):
@@ -51,32 +55,40 @@ def spans(found: Iterable[Change], bridge: int = BRIDGE) -> list[Span]:
     return [*made, Span(gone, new)] if gone or new else made
 
 
-def changed(prompt: Prompt, edit: Edit, bridge: int = BRIDGE) -> list[Span]:
+def changed(prompt: Prompt, edit: Edit) -> list[Span]:
     """Everything that an edit changes: spans of turns, and turns that went or came; neighbouring ones are one."""
-    made: list[Span] = []
-    gone = new = ""
-    for before, after in turn_changes(prompt, edited(prompt, edit)):
-        if before and after and before.role == after.role:
-            if gone or new:
-                made.append(Span(gone, new))
-                gone = new = ""
-            made += spans(changes(before.content, after.content), bridge)
-        else:
-            gone += f"{before.role}: {before.content}\n" if before else ""
-            new += f"{after.role}: {after.content}\n" if after else ""
-    return [*made, Span(gone, new)] if gone or new else made
+    return _both(prompt, edit)[1]
 
 
 def factors(prompt: Prompt, edit: Edit) -> int:
     """How many different changes an edit makes; at least one."""
-    return max(1, min(len(_different(changed(prompt, edit, bridge))) for bridge in (0, BRIDGE)))
+    return max(1, min(len(_different(found)) for found in _both(prompt, edit)))
 
 
 def single_factor(prompt: Prompt, edit: Edit) -> bool | None:
     """Whether an edit changes one thing; ``None`` where it rewrites a long passage."""
-    if factors(prompt, edit) > 1:
+    narrow, wide = _both(prompt, edit)
+    if min(len(_different(found)) for found in (narrow, wide)) > 1:
         return False
-    return None if any(span.rewritten for span in changed(prompt, edit)) else True
+    return None if any(span.rewritten for span in wide) else True
+
+
+def _both(prompt: Prompt, edit: Edit) -> tuple[list[Span], list[Span]]:
+    """Spans as they are, and with near ones taken together."""
+    narrow: list[Span] = []
+    wide: list[Span] = []
+    gone = new = ""
+    for before, after in [*turn_changes(prompt, edited(prompt, edit)), _END]:
+        if before is not None and after is not None and before.role == after.role:
+            if gone or new:
+                narrow, wide = [*narrow, Span(gone, new)], [*wide, Span(gone, new)]
+                gone = new = ""
+            found = changes(before.content, after.content)
+            narrow, wide = narrow + spans(found, 0), wide + spans(found)
+        else:
+            gone += f"{before.role}: {before.content}\n" if before else ""
+            new += f"{after.role}: {after.content}\n" if after else ""
+    return narrow, wide
 
 
 def confounded(edit: Edit, prompt: Prompt | None = None) -> bool | None:
@@ -106,7 +118,8 @@ def confounded(edit: Edit, prompt: Prompt | None = None) -> bool | None:
 def _different(found: Iterable[Span]) -> set[tuple[str, str]]:
     """Different substitutions, text that moved counted once."""
     keys = {span.key for span in found} - {("", "")}
-    moved = {(gone, new) for gone, new in keys if not gone and (new, "") in keys}
+    left = {tuple(re.findall(r"\w+", gone)) for gone, new in keys if not new}
+    moved = {(gone, new) for gone, new in keys if not gone and tuple(re.findall(r"\w+", new)) in left}
     return keys - moved
 
 
