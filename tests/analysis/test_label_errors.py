@@ -60,9 +60,10 @@ def test_labels_are_those_of_exact_fractions(n0: int, n1: int, data: st.DataObje
 
 
 def test_a_change_of_exactly_the_threshold_counts_where_floats_would_say_less() -> None:
-    assert 13 / 20 - 3 / 20 < 0.5
-    assert int(labels((3, 20), (13, 20))) == TRUE
+    assert 17 / 20 - 14 / 20 > 0.15
     assert int(labels((14, 20), (17, 20))) == FALSE
+    assert 14 / 20 - 4 / 20 < 0.5
+    assert int(labels((4, 20), (14, 20))) == TRUE
     assert int(labels((0, 0), (17, 20))) == EXCLUDED
 
 

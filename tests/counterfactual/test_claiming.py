@@ -54,7 +54,7 @@ def test_every_experiment_is_a_claim_or_is_left_out_with_a_reason() -> None:
         experiment(5, "carol", rate(27, 27, invalid=12)),
         experiment(6, "nowhere", rate(0, 0, 30)),
         experiment(7, "delta", rate(0, 0, 30), error="too long"),
-        experiment(8, "echo", rate(4, 8)),
+        experiment(8, "echo", rate(4, 7)),
         experiment(9, "foxtrot", rate(5), batch="screen"),
         experiment(10, two_things, rate(5)),
     ]

@@ -3,7 +3,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firsthand.counterfactual.describing import LONGEST, described, mechanically, quoted
@@ -88,7 +88,8 @@ def test_a_quoted_text_cannot_end_its_quotation_or_hide_anything() -> None:
     assert found == f"In the user's turn (turn 1 of 1), {inside[0]} is deleted."
 
 
-@given(st.text(max_size=LONGEST))
+@given(st.text(max_size=60))
+@settings(max_examples=60, deadline=None)
 def test_a_quotation_is_one_line_of_plain_text_from_which_the_text_can_be_read(text: str) -> None:
     shown = quoted(text)
     assert "\n" not in shown

@@ -105,7 +105,9 @@ def test_a_hostile_text_breaks_neither_header_nor_tables_of_the_card(tmp_path: P
 def test_plain_text_of_a_hostile_one_is_one_line_without_markup() -> None:
     assert "\n" not in plain(HOSTILE)
     assert not set("<>|`*_[]#") & set(plain(HOSTILE).replace("&#", ""))
-    assert plain("WildChat 1M") == "WildChat 1M"
+    assert "http://" not in plain(HOSTILE)
+    assert plain("- item")[0] == "&"
+    assert plain("WildChat-1M (v1.2): tiny") == "WildChat-1M (v1.2): tiny"
 
 
 def test_the_header_names_a_file_for_each_set_and_the_filtered_one_is_the_default(tmp_path: Path) -> None:
@@ -153,8 +155,8 @@ def test_the_card_states_errors_losses_licences_clusters_and_columns(tmp_path: P
         "4.1% (2.0 to 7.0)",
         "over 17 investigations",
         "no valid judgement: 4",
-        "| made | 6 | CC BY 4&#46;0 |",
-        "Judged by a model&#46;",
+        "| made | 6 | CC BY 4.0 |",
+        "Judged by a model.",
         "| `data/filtered.parquet` | `ab12` |",
         "| `unfiltered` | 6 | 3 | 3 | 6 | 6 |",
         "with 30 valid responses before and 30 after it",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-BETS = ((0.2, 0.2), (0.1, 0.35), (0.35, 0.1), (0.2, math.inf))
+BETS = ((0.15, 0.15), (0.1, 0.35), (0.35, 0.1), (0.2, math.inf), (0.3, 0.0), (0.0, 0.3))
 
 
 def higher(rate: float, step: float) -> float:

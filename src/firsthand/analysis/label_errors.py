@@ -29,6 +29,8 @@ EXCLUDED: Final = -1
 _GRID: Final = np.sin(np.linspace(0.0, np.pi / 2.0, 21)) ** 2
 """Rates that the prior is made of, before and after: denser at the edges, where rates are easier to tell apart."""
 _ROUNDS: Final = 200
+_MORE_ROUNDS: Final = 50
+"""Rounds of a bootstrap draw, which begins where the whole set ended."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ class SetErrors:
         wrong: The same of all labels.
         worst: Largest chances, over all true rates, that an edit whose change is just below what the claim speaks of is
             called true, and that one whose change is just as large is called false; of the smallest batches in the set.
+            ``None`` where labels were not made by thresholds.
         clusters: Independent units that the intervals are made of.
     """
 
@@ -102,7 +105,7 @@ class SetErrors:
     wrong_true: Estimated | None
     wrong_false: Estimated | None
     wrong: Estimated | None
-    worst: tuple[float, float]
+    worst: tuple[float, float] | None
     clusters: int
 
 
@@ -226,8 +229,9 @@ def set_errors(
     likelihood, place, rows = _likelihoods(measured)
     small = np.abs(_GRID[None] - _GRID[:, None]).ravel() < thresholds.wording / 100.0 - 1e-9
 
-    def shares(weights: Floats) -> list[float]:
-        prior = _fitted(likelihood, np.bincount(place, weights, minlength=len(likelihood)))
+    whole = _fitted(likelihood, np.bincount(place, minlength=len(likelihood)))
+
+    def shares(weights: Floats, prior: Floats) -> list[float]:
         joint = likelihood * prior
         below = (joint[:, small].sum(axis=1) / joint.sum(axis=1))[place]
         wrong = np.where(made == TRUE, below, 1.0 - below)
@@ -235,9 +239,16 @@ def set_errors(
         totals = [float(weights[one].sum()) for one in chosen]
         return [float((weights * wrong)[one].sum()) / n if n else np.nan for one, n in zip(chosen, totals, strict=True)]
 
-    found = shares(np.ones(len(made)))
+    def redrawn(times: Floats) -> list[float]:
+        weights = times[groups]
+        refitted = _fitted(likelihood, np.bincount(place, weights, minlength=len(likelihood)), whole, _MORE_ROUNDS)
+        return shares(weights, refitted)
+
+    found = shares(np.ones(len(made)), whole)
     rng, count = stream(seed, "label errors"), int(groups.max()) + 1
-    drawn = [shares(np.bincount(rng.integers(0, count, count), minlength=count)[groups] * 1.0) for _ in range(draws)]
+    drawn = [
+        redrawn(np.bincount(rng.integers(0, count, count), minlength=count).astype(np.float64)) for _ in range(draws)
+    ]
     estimates = [_estimated(value, [one[i] for one in drawn], level) for i, value in enumerate(found)]
     smallest = int(rows[:, 1].min()), int(rows[:, 3].min())
     return SetErrors(
@@ -264,16 +275,17 @@ def _likelihoods(measured: Sequence[Batches]) -> tuple[Floats, NDArray[np.int64]
     rows, place = np.unique(np.array(measured, np.int64).reshape(-1, 4), axis=0, return_inverse=True)
     if (rows[:, [1, 3]] < 1).any():
         raise AnalysisError("An edit without valid responses was not measured.", "Leave it out.")
-    before, after = (binom.pmf(rows[:, [k]], rows[:, [k + 1]], _GRID[None]) for k in (0, 2))
+    before, after = (np.asarray(binom.pmf(rows[:, [k]], rows[:, [k + 1]], _GRID[None])) for k in (0, 2))
     likelihood = (before[:, :, None] * after[:, None, :]).reshape(len(rows), -1)
     return likelihood, place.ravel(), rows
 
 
-def _fitted(likelihood: Floats, weights: Floats) -> Floats:
-    """Weights of the pairs of rates, by EM from equal ones."""
-    prior = np.full(likelihood.shape[1], 1.0 / likelihood.shape[1])
-    used = weights > 0
-    rows, counted = likelihood[used], weights[used] / weights.sum()
-    for _ in range(_ROUNDS):
+def _fitted(likelihood: Floats, weights: ArrayLike, start: Floats | None = None, rounds: int = _ROUNDS) -> Floats:
+    """Weights of the pairs of rates, by EM from equal ones or from a start."""
+    prior = np.full(likelihood.shape[1], 1.0 / likelihood.shape[1]) if start is None else start
+    counts = np.asarray(weights, np.float64)
+    used = counts > 0
+    rows, counted = likelihood[used], counts[used] / counts.sum()
+    for _ in range(rounds):
         prior = prior * (rows.T @ (counted / (rows @ prior)))
     return np.asarray(prior)

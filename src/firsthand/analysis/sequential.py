@@ -9,7 +9,7 @@ is sampled next. Waudby-Smith and Ramdas (2024, section 4) bet on one mean like 
 hypothesis is evidence against all of it (an e-process) is in Ramdas, Gruenwald, Vovk and Shafer (2023).
 
 *The bets.* Against "the change is at most d" one bets, at each point of the line ``p1 - p0 = d``, that the rate before
-is lower and the rate after higher: a fixed mixture of four pairs at steps in ``arcsin(sqrt(p))``, where rates are
+is lower and the rate after higher: a fixed mixture of six pairs at steps in ``arcsin(sqrt(p))``, where rates are
 equally far apart if they are equally hard to tell apart. Inside the hypothesis the same bets lose on average, since the
 rate before is higher there, or the rate after lower, than what they were made against. So the smallest capital on the
 line is one against the whole hypothesis. The line is looked at in 161 points.
@@ -34,8 +34,12 @@ Found = Literal["changes", "does not change", "undecided"]
 POINTS: Final = 161
 """Points of the line between hypotheses at which capital is kept."""
 
-_STEPS: Final = np.array([[0.2, 0.2], [0.1, 0.35], [0.35, 0.1], [0.2, np.inf]])
-"""Steps of the four bets before and after the edit, in radians; an infinite one goes to the edge, 0 or 1."""
+_STEPS: Final = np.array([[0.15, 0.15], [0.1, 0.35], [0.35, 0.1], [0.2, np.inf], [0.3, 0.0], [0.0, 0.3]])
+"""Steps of the bets before and after the edit, in radians; an infinite one goes to the edge, 0 or 1.
+
+They suit batches of ten to sixty responses. Those that bet on one prompt only keep what it showed, however many
+responses to the other come after.
+"""
 _REACH: Final = 0.4
 """Largest part of the way to the edge that a finite step goes."""
 _RATE_STEPS: Final = np.array([0.1, 0.25, 0.5, np.inf])
@@ -214,21 +218,27 @@ def rate_evidence(counts: tuple[ArrayLike, ArrayLike], bound: float, side: Liter
         side: What is to be shown.
     """
     yes, valid = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in counts))
-    if side == "below":
-        yes, bound = valid - yes, 1.0 - bound
-    null = np.full((1, 1), bound)
-    ratio, never = log_ratios(yes, valid, _stepped(null, _RATE_STEPS), null)
-    total = logsumexp(np.where(never, np.inf, ratio), axis=-1) - np.log(len(_RATE_STEPS))
-    return np.asarray(total[..., 0])
+    if side == "above":
+        return np.asarray(_above(yes, valid, np.array([bound]))[..., 0])
+    return np.asarray(_above(valid - yes, valid, np.array([1.0 - bound]))[..., 0])
 
 
 def rate_interval(counts: Counts, alpha: float = 0.05) -> tuple[float, float]:
     """Rates that are not refuted at any look: an interval that holds at all sizes of the sample at once."""
     bounds = np.sin(np.linspace(0.0, _EDGE, 501)) ** 2
-    least = -np.log(alpha / 2.0)
-    above = [b for b in bounds if float(rate_evidence(counts, float(b), "above")) >= least]
-    below = [b for b in bounds if float(rate_evidence(counts, float(b), "below")) >= least]
-    return float(max(above, default=0.0)), float(min(below, default=1.0))
+    yes, valid = np.float64(counts.yes), np.float64(counts.valid)
+    needed = -np.log(alpha / 2.0)
+    low = bounds[_above(np.asarray(yes), np.asarray(valid), bounds) >= needed]
+    high = 1.0 - bounds[_above(np.asarray(valid - yes), np.asarray(valid), bounds) >= needed]
+    return float(low.max(initial=0.0)), float(high.min(initial=1.0))
+
+
+def _above(yes: Floats, valid: Floats, bounds: Floats) -> Floats:
+    """Logarithm of the capital against "the rate is at most this", ``[..., bounds]``."""
+    null = bounds[:, None]
+    ratio, never = log_ratios(yes, valid, _stepped(null, _RATE_STEPS), null)
+    total = logsumexp(np.where(never, np.inf, ratio), axis=-1)
+    return np.asarray(total - np.log(len(_RATE_STEPS)))
 
 
 def shared_levels(alpha: float, experiments: int | None = None, number: int = 1) -> float:

@@ -81,5 +81,6 @@ def _against_all(baseline: int, edit: int, bound: float) -> Floats:
     second, second_never = log_ratios(np.arange(edit + 1.0), np.full(edit + 1, float(edit)), bet1, null1)
     ratios = [np.exp(np.clip(one, -_FAR, _FAR)) for one in (first, second)]
     capital = np.einsum("iaj,kaj->ika", *ratios, optimize=False) / first.shape[-1]
-    never = first_never.any(axis=-1)[:, None] | second_never.any(axis=-1)[None]
+    rows, columns = (np.asarray(one.any(axis=-1)) for one in (first_never, second_never))
+    never = rows[:, None] | columns[None]
     return np.asarray(np.log(np.where(never, np.inf, capital).min(axis=-1)))

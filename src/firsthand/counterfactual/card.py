@@ -21,7 +21,8 @@ from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.rows import COLUMNS
 
 _SIZES: Final = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
-_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&$^=:])")
+_SPECIAL: Final = re.compile(r"[\\`*_{}\[\]<>#|~&$^@]|^[-+=]|(?<=^\d)[.)]|:(?=//)|(?<=www)\.")
+"""Characters that Markdown reads as markup: anywhere, at the beginning of a line, or in an address."""
 
 
 class Card(Part):

@@ -20,13 +20,13 @@ class FixedLabels(Part):
     Attributes:
         true_from: Points of change from which a claim is true.
         false_to: Points of change up to which it is false.
-        least: Fewest valid responses in a batch.
+        least: Fewest valid responses in a batch; of ten that were drawn, two may be invalid.
     """
 
     kind: Literal["fixed"] = "fixed"
     true_from: Annotated[int, Field(ge=30, le=100)] = 50
     false_to: Annotated[int, Field(ge=0, lt=30)] = 15
-    least: Annotated[int, Field(ge=1)] = 10
+    least: Annotated[int, Field(ge=1)] = 8
 
     @property
     def thresholds(self) -> Thresholds:

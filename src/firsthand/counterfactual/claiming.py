@@ -12,6 +12,7 @@ order of the experiments does not matter, and the chosen effects are no larger t
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
@@ -178,13 +179,14 @@ def errors_of(claimings: Sequence[Claiming], rule: ClaimRule | None = None, *, d
     rows = [(one, claiming.investigation) for claiming in claimings for one in claiming.measured]
     if not rows:
         return None
-    return set_errors(
+    found = set_errors(
         [batches_of(one.baseline, one.rate) for one, _ in rows],
         [EXCLUDED if one.claim is None else TRUE if one.claim else FALSE for one, _ in rows],
         [investigation for _, investigation in rows],
         thresholds,
         draws=draws,
     )
+    return found if isinstance(labels, FixedLabels) else replace(found, worst=None)
 
 
 def _edited_id(investigation: Investigation, experiment: Experiment) -> str | None:

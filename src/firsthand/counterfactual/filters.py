@@ -14,7 +14,21 @@ from pydantic import Field
 
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.part import Part
+from firsthand.counterfactual.reproducing import other_implementation, reproduces
 from firsthand.trials.randomness import stream
+
+__all__ = [
+    "CAP",
+    "Filters",
+    "Reason",
+    "Sieved",
+    "Stage",
+    "balanced",
+    "filtered",
+    "other_implementation",
+    "reproduces",
+    "spread",
+]
 
 CAP: Final = 2000
 
