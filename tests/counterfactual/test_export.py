@@ -10,7 +10,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from firsthand.analysis.label_errors import Estimated, SetErrors
+from firsthand.analysis.wrong_labels import Estimated, SetErrors
 from firsthand.counterfactual.card import Card, card_text, plain
 from firsthand.counterfactual.changes import SequentialLabels
 from firsthand.counterfactual.claims import Claim
@@ -74,6 +74,13 @@ def test_any_text_survives_as_a_row_and_as_a_line(text: str) -> None:
     line = json.dumps(row_of(made))
     assert line.splitlines() == [line]
     assert claim_of(json.loads(line)) == made
+
+
+def test_no_text_ends_a_line_of_the_lines_wherever_they_are_split(tmp_path: Path) -> None:
+    export(tmp_path, [hostile(1), hostile(2)], [], Card(name="a set"))
+    data = (tmp_path / "jsonl/unfiltered.jsonl").read_bytes()
+    assert data.isascii()
+    assert len(data.decode().splitlines()) == 2
 
 
 def test_a_hostile_text_breaks_neither_header_nor_tables_of_the_card(tmp_path: Path) -> None:

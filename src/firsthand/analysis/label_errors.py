@@ -1,36 +1,23 @@
-"""How often measured labels are wrong: of one edit exactly, and of a set by empirical Bayes.
+"""How often the label of one edit is wrong, summed over all that could have been drawn.
 
 A label compares the shares of two finite batches with thresholds, so an edit whose true effect is somewhere between
-gets a wrong label by chance. For one edit that chance is an exact sum over two binomials. How many labels of a *set*
-are wrong depends on which effects its edits truly have; that distribution is estimated from all measured edits, those
-without a label included, by nonparametric maximum likelihood (Kiefer and Wolfowitz 1956; fitted by EM, Laird 1978) and
-used as the prior of each (empirical Bayes, Robbins 1956).
-
-A label "true" is wrong if the true change is below the points that the claim speaks of (30), a label "false" if it is
-not.
+gets a wrong label by chance. A label "true" is wrong if the true change is below the points that the claim speaks of
+(30), a label "false" if it is not. How many labels of a set are wrong is another question:
+:mod:`~firsthand.analysis.wrong_labels`.
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
 from firsthand.errors import AnalysisError
-from firsthand.trials.randomness import stream
 
-Floats: TypeAlias = NDArray[np.float64]
 TRUE: Final = 1
 FALSE: Final = 0
 EXCLUDED: Final = -1
-
-_GRID: Final = np.sin(np.linspace(0.0, np.pi / 2.0, 21)) ** 2
-"""Rates that the prior is made of, before and after: denser at the edges, where rates are easier to tell apart."""
-_ROUNDS: Final = 200
-_MORE_ROUNDS: Final = 50
-"""Rounds of a bootstrap draw, which begins where the whole set ended."""
 
 
 @dataclass(frozen=True)
@@ -59,54 +46,12 @@ class Thresholds:
 STANDARD: Final = Thresholds()
 
 
-class Batches(NamedTuple):
-    """Counts of one measured edit: yes and valid responses without it and with it."""
-
-    yes_before: int
-    before: int
-    yes_after: int
-    after: int
-
-
 class LabelChances(NamedTuple):
     """Chances that an edit is called true, false, or neither."""
 
     true: float
     false: float
     excluded: float
-
-
-class Estimated(NamedTuple):
-    """An estimate with its interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class SetErrors:
-    """Wrong labels of a set.
-
-    Attributes:
-        true: Labels "true".
-        false: Labels "false".
-        wrong_true: Expected share of them that is wrong; ``None`` if there are none.
-        wrong_false: The same of labels "false".
-        wrong: The same of all labels.
-        worst: Largest chances, over all true rates, that an edit whose change is just below what the claim speaks of is
-            called true, and that one whose change is just as large is called false; of the smallest batches in the set.
-            ``None`` where labels were not made by thresholds.
-        clusters: Independent units that the intervals are made of.
-    """
-
-    true: int
-    false: int
-    wrong_true: Estimated | None
-    wrong_false: Estimated | None
-    wrong: Estimated | None
-    worst: tuple[float, float] | None
-    clusters: int
 
 
 def labels(
@@ -178,114 +123,3 @@ def possible_labels(
     k1 = np.arange(after[0], after[0] + after[2] + 1)[None]
     found = labels((k0, sum(before)), (k1, sum(after)), thresholds)
     return frozenset(int(label) for label in np.unique(found))
-
-
-def prior_of(measured: Sequence[Batches], weights: ArrayLike | None = None) -> Floats:
-    """Distribution of true rates before and after the edit, by nonparametric maximum likelihood, ``[21, 21]``.
-
-    Args:
-        measured: All measured edits, whether or not they have a label.
-        weights: How often each counts; once if not given.
-    """
-    likelihood, place, _ = _likelihoods(measured)
-    counted = np.bincount(place, np.asarray(np.ones(len(place)) if weights is None else weights, np.float64))
-    return _fitted(likelihood, counted).reshape(len(_GRID), len(_GRID))
-
-
-def set_errors(
-    measured: Sequence[Batches],
-    labelled: Sequence[int],
-    clusters: Iterable[object],
-    thresholds: Thresholds = STANDARD,
-    *,
-    draws: int = 100,
-    level: float = 0.95,
-    seed: int = 0,
-) -> SetErrors:
-    """Expected share of wrong labels in a set.
-
-    Given the prior, the chance that a label is wrong depends on the edit's own counts, whichever edits were chosen to
-    be claims. Edits that share a baseline err together, so the interval draws whole clusters and fits the prior anew.
-
-    Args:
-        measured: All measured edits, those that make no claim too.
-        labelled: 1, 0 or -1 for each of them: the claim that it makes, if any.
-        clusters: What each belongs to, such as its investigation.
-        thresholds: The thresholds.
-        draws: Bootstrap draws.
-        level: Level of the intervals.
-        seed: Seed of the draws.
-
-    Raises:
-        AnalysisError: If nothing was measured, or the lengths differ.
-    """
-    groups = np.unique(np.array([str(one) for one in clusters]), return_inverse=True)[1]
-    made = np.asarray(labelled, np.int64)
-    if not len(measured) or not len(measured) == len(made) == len(groups):
-        raise AnalysisError(
-            f"{len(measured)} measured edits with {len(made)} labels and {len(groups)} clusters say nothing of errors.",
-            "Give all measured edits, with a label and a cluster each.",
-        )
-    likelihood, place, rows = _likelihoods(measured)
-    small = np.abs(_GRID[None] - _GRID[:, None]).ravel() < thresholds.wording / 100.0 - 1e-9
-
-    whole = _fitted(likelihood, np.bincount(place, minlength=len(likelihood)))
-
-    def shares(weights: Floats, prior: Floats) -> list[float]:
-        joint = likelihood * prior
-        below = (joint[:, small].sum(axis=1) / joint.sum(axis=1))[place]
-        wrong = np.where(made == TRUE, below, 1.0 - below)
-        chosen = [made == TRUE, made == FALSE, made != EXCLUDED]
-        totals = [float(weights[one].sum()) for one in chosen]
-        return [float((weights * wrong)[one].sum()) / n if n else np.nan for one, n in zip(chosen, totals, strict=True)]
-
-    def redrawn(times: Floats) -> list[float]:
-        weights = times[groups]
-        refitted = _fitted(likelihood, np.bincount(place, weights, minlength=len(likelihood)), whole, _MORE_ROUNDS)
-        return shares(weights, refitted)
-
-    found = shares(np.ones(len(made)), whole)
-    rng, count = stream(seed, "label errors"), int(groups.max()) + 1
-    drawn = [
-        redrawn(np.bincount(rng.integers(0, count, count), minlength=count).astype(np.float64)) for _ in range(draws)
-    ]
-    estimates = [_estimated(value, [one[i] for one in drawn], level) for i, value in enumerate(found)]
-    smallest = int(rows[:, 1].min()), int(rows[:, 3].min())
-    return SetErrors(
-        true=int((made == TRUE).sum()),
-        false=int((made == FALSE).sum()),
-        wrong_true=estimates[0],
-        wrong_false=estimates[1],
-        wrong=estimates[2],
-        worst=worst_chances(*smallest, thresholds),
-        clusters=count,
-    )
-
-
-def _estimated(value: float, drawn: Sequence[float], level: float) -> Estimated | None:
-    known = [one for one in drawn if not np.isnan(one)]
-    if np.isnan(value):
-        return None
-    low, high = np.quantile(known, [(1.0 - level) / 2.0, (1.0 + level) / 2.0]) if known else (0.0, 1.0)
-    return Estimated(value, min(float(low), value), max(float(high), value))
-
-
-def _likelihoods(measured: Sequence[Batches]) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
-    """Likelihood of each different row at each pair of rates, ``[rows, pairs]``; each edit's row; the rows."""
-    rows, place = np.unique(np.array(measured, np.int64).reshape(-1, 4), axis=0, return_inverse=True)
-    if (rows[:, [1, 3]] < 1).any():
-        raise AnalysisError("An edit without valid responses was not measured.", "Leave it out.")
-    before, after = (np.asarray(binom.pmf(rows[:, [k]], rows[:, [k + 1]], _GRID[None])) for k in (0, 2))
-    likelihood = (before[:, :, None] * after[:, None, :]).reshape(len(rows), -1)
-    return likelihood, place.ravel(), rows
-
-
-def _fitted(likelihood: Floats, weights: ArrayLike, start: Floats | None = None, rounds: int = _ROUNDS) -> Floats:
-    """Weights of the pairs of rates, by EM from equal ones or from a start."""
-    prior = np.full(likelihood.shape[1], 1.0 / likelihood.shape[1]) if start is None else start
-    counts = np.asarray(weights, np.float64)
-    used = counts > 0
-    rows, counted = likelihood[used], counts[used] / counts.sum()
-    for _ in range(rounds):
-        prior = prior * (rows.T @ (counted / (rows @ prior)))
-    return np.asarray(prior)

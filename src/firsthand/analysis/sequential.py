@@ -42,8 +42,7 @@ responses to the other come after.
 """
 _REACH: Final = 0.4
 """Largest part of the way to the edge that a finite step goes."""
-_RATE_STEPS: Final = np.array([0.1, 0.25, 0.5, np.inf])
-_EDGE: Final = np.pi / 2.0
+EDGE: Final = np.pi / 2.0
 
 
 class Counts(NamedTuple):
@@ -209,38 +208,6 @@ def next_batch(baseline: Counts, edit: Counts, rule: Rule = WORDING, *, step: in
     return Wanted(min(step, room.baseline) if behind else 0, min(step, room.edit))
 
 
-def rate_evidence(counts: tuple[ArrayLike, ArrayLike], bound: float, side: Literal["above", "below"]) -> Floats:
-    """Logarithm of the capital for one rate being above, or below, a bound (Waudby-Smith and Ramdas 2024, section 4).
-
-    Args:
-        counts: Yes and valid responses; any shapes that broadcast.
-        bound: The bound, from 0 to 1.
-        side: What is to be shown.
-    """
-    yes, valid = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in counts))
-    if side == "above":
-        return np.asarray(_above(yes, valid, np.array([bound]))[..., 0])
-    return np.asarray(_above(valid - yes, valid, np.array([1.0 - bound]))[..., 0])
-
-
-def rate_interval(counts: Counts, alpha: float = 0.05) -> tuple[float, float]:
-    """Rates that are not refuted at any look: an interval that holds at all sizes of the sample at once."""
-    bounds = np.sin(np.linspace(0.0, _EDGE, 501)) ** 2
-    yes, valid = np.float64(counts.yes), np.float64(counts.valid)
-    needed = -np.log(alpha / 2.0)
-    low = bounds[_above(np.asarray(yes), np.asarray(valid), bounds) >= needed]
-    high = 1.0 - bounds[_above(np.asarray(valid - yes), np.asarray(valid), bounds) >= needed]
-    return float(low.max(initial=0.0)), float(high.min(initial=1.0))
-
-
-def _above(yes: Floats, valid: Floats, bounds: Floats) -> Floats:
-    """Logarithm of the capital against "the rate is at most this", ``[..., bounds]``."""
-    null = bounds[:, None]
-    ratio, never = log_ratios(yes, valid, _stepped(null, _RATE_STEPS), null)
-    total = logsumexp(np.where(never, np.inf, ratio), axis=-1)
-    return np.asarray(total - np.log(len(_RATE_STEPS)))
-
-
 def shared_levels(alpha: float, experiments: int | None = None, number: int = 1) -> float:
     """The level of one experiment where nothing in a whole investigation is to be wrong with a probability above alpha.
 
@@ -274,13 +241,13 @@ def odds(bound: float) -> tuple[Floats, Floats, Floats, Floats]:
     angle = np.linspace(np.arcsin(np.sqrt(low)), np.arcsin(np.sqrt(high)), POINTS)
     null0 = np.clip(np.sin(angle) ** 2, low, high)[:, None]
     null1 = np.clip(null0 + bound, 0.0, 1.0)
-    return null0, null1, 1.0 - _stepped(1.0 - null0, _STEPS[:, 0]), _stepped(null1, _STEPS[:, 1])
+    return null0, null1, 1.0 - stepped(1.0 - null0, _STEPS[:, 0]), stepped(null1, _STEPS[:, 1])
 
 
-def _stepped(rate: Floats, steps: Floats) -> Floats:
+def stepped(rate: Floats, steps: Floats) -> Floats:
     """Higher rates: some steps up in ``arcsin(sqrt(p))``."""
     angle = np.arcsin(np.sqrt(np.clip(rate, 0.0, 1.0)))
-    moved = np.where(np.isinf(steps), _EDGE, np.minimum(angle + steps, angle + _REACH * (_EDGE - angle)))
+    moved = np.where(np.isinf(steps), EDGE, np.minimum(angle + steps, angle + _REACH * (EDGE - angle)))
     return np.asarray(np.where(rate >= 1.0, 1.0, np.sin(moved) ** 2))
 
 

@@ -12,7 +12,8 @@ from typing import Any, Final
 import yaml
 from pydantic import ConfigDict
 
-from firsthand.analysis.label_errors import Estimated, SetErrors, label_chances
+from firsthand.analysis.label_errors import label_chances
+from firsthand.analysis.wrong_labels import Estimated, SetErrors
 from firsthand.counterfactual.changes import FIXED, FixedLabels, LabelRule
 from firsthand.counterfactual.claims import POINTS, Claim
 from firsthand.counterfactual.describing import quoted

@@ -5,8 +5,9 @@ from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 from pydantic import Field
 
-from firsthand.analysis.label_errors import EXCLUDED, TRUE, Batches, Thresholds, labels, possible_labels
+from firsthand.analysis.label_errors import EXCLUDED, TRUE, Thresholds, labels, possible_labels
 from firsthand.analysis.sequential import Counts, Rule, evidence, found_of
+from firsthand.analysis.wrong_labels import Batches
 from firsthand.counterfactual.investigation import Decision
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.rates import Rate

@@ -17,7 +17,8 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from firsthand.analysis.label_errors import EXCLUDED, FALSE, TRUE, SetErrors, set_errors
+from firsthand.analysis.label_errors import EXCLUDED, FALSE, TRUE
+from firsthand.analysis.wrong_labels import SetErrors, set_errors
 from firsthand.counterfactual.changes import FIXED, FixedLabels, LabelRule, Unlabelled, batches_of, labelled
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.describing import Describer, mechanically
