@@ -93,7 +93,11 @@ def set_errors(
     """Expected share of wrong labels in a set.
 
     Given the prior, the chance that a label is wrong depends on the edit's own counts, whichever edits were chosen to
-    be claims. Edits that share a baseline err together, so the interval draws whole clusters and fits the prior anew.
+    be claims. The interval is about the labels of this set: in each draw the prior is fitted to other clusters, since
+    edits that share a baseline err together, and each label is wrong or not by lot.
+
+    The estimate is somewhat low where few labels are wrong: a prior of greatest likelihood keeps to a few pairs of
+    rates.
 
     Args:
         measured: All measured edits, those that make no claim too.
@@ -115,28 +119,15 @@ def set_errors(
             "Give all measured edits, with a label and a cluster each.",
         )
     likelihood, place, rows = _likelihoods(measured)
-    small = np.abs(_GRID[None] - _GRID[:, None]).ravel() < thresholds.wording / 100.0 - 1e-9
-
     whole = _fitted(likelihood, np.bincount(place, minlength=len(likelihood)))
-
-    def shares(weights: Floats, prior: Floats) -> list[float]:
-        joint = likelihood * prior
-        below = (joint[:, small].sum(axis=1) / joint.sum(axis=1))[place]
-        wrong = np.where(made == TRUE, below, 1.0 - below)
-        chosen = [made == TRUE, made == FALSE, made != EXCLUDED]
-        totals = [float(weights[one].sum()) for one in chosen]
-        return [float((weights * wrong)[one].sum()) / n if n else np.nan for one, n in zip(chosen, totals, strict=True)]
-
-    def redrawn(times: Floats) -> list[float]:
-        weights = times[groups]
-        refitted = _fitted(likelihood, np.bincount(place, weights, minlength=len(likelihood)), whole, _MORE_ROUNDS)
-        return shares(weights, refitted)
-
-    found = shares(np.ones(len(made)), whole)
+    found = _shares(_chances(likelihood, whole, thresholds)[place], made)
     rng, count = stream(seed, "label errors"), int(groups.max()) + 1
-    drawn = [
-        redrawn(np.bincount(rng.integers(0, count, count), minlength=count).astype(np.float64)) for _ in range(draws)
-    ]
+    drawn: list[list[float]] = []
+    for _ in range(draws):
+        weights = np.bincount(rng.integers(0, count, count), minlength=count)[groups].astype(np.float64)
+        prior = _fitted(likelihood, np.bincount(place, weights, minlength=len(likelihood)), whole, _MORE_ROUNDS)
+        small = rng.random(len(made)) < _chances(likelihood, prior, thresholds)[place]
+        drawn.append(_shares(small.astype(np.float64), made))
     estimates = [_estimated(value, [one[i] for one in drawn], level) for i, value in enumerate(found)]
     smallest = int(rows[:, 1].min()), int(rows[:, 3].min())
     return SetErrors(
@@ -148,6 +139,20 @@ def set_errors(
         worst=worst_chances(*smallest, thresholds),
         clusters=count,
     )
+
+
+def _chances(likelihood: Floats, prior: Floats, thresholds: Thresholds) -> Floats:
+    """Chance of each row that its true change is below what a claim speaks of."""
+    small = np.abs(_GRID[None] - _GRID[:, None]).ravel() < thresholds.wording / 100.0 - 1e-9
+    joint = likelihood * prior
+    return np.asarray(joint[:, small].sum(axis=1) / joint.sum(axis=1))
+
+
+def _shares(small: Floats, made: NDArray[np.int64]) -> list[float]:
+    """Shares of wrong labels among true ones, false ones and all, by whether each edit's true change is small."""
+    wrong = np.where(made == TRUE, small, 1.0 - small)
+    chosen = [made == TRUE, made == FALSE, made != EXCLUDED]
+    return [float(wrong[one].mean()) if one.any() else np.nan for one in chosen]
 
 
 def _estimated(value: float, drawn: Sequence[float], level: float) -> Estimated | None:
