@@ -147,7 +147,12 @@ def changes(before: str, after: str) -> list[Change]:
     Pieces that are the same or gone make ``before``; those that are the same or new make ``after``.
     """
     old, new = _words(before), _words(after)
-    found: list[Change] = []
+    # What is the same at both ends is set aside: comparing all words with all takes a second for a long prompt.
+    first = _common(old, new)
+    last = _common(old[first:][::-1], new[first:][::-1])
+    start, end = old[:first], old[len(old) - last :]
+    old, new = old[first : len(old) - last], new[first : len(new) - last]
+    found: list[Change] = [("same", "".join(start))] if start else []
     for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
             found.append(("same", "".join(old[a:b])))
@@ -156,7 +161,13 @@ def changes(before: str, after: str) -> list[Change]:
             found.append(("gone", "".join(old[a:b])))
         if d > c:
             found.append(("new", "".join(new[c:d])))
-    return found
+    return [*found, ("same", "".join(end))] if end else found
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many items are the same at the beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _words(text: str) -> list[str]:
@@ -165,12 +176,34 @@ def _words(text: str) -> list[str]:
 
 
 def turn_changes(before: Prompt, after: Prompt) -> list[tuple[Turn | None, Turn | None]]:
-    """Turns of two prompts side by side; ``None`` where one has none."""
+    """Turns of two prompts side by side; ``None`` where one has none.
+
+    Where turns came or went among others that changed, those of one role that have most words in common are paired.
+    """
     old, new = [t.model_dump_json() for t in before.turns], [t.model_dump_json() for t in after.turns]
     pairs: list[tuple[Turn | None, Turn | None]] = []
     for _, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        length = max(b - a, d - c)
-        left: Sequence[Turn | None] = [*before.turns[a:b], *[None] * (length - (b - a))]
-        right: Sequence[Turn | None] = [*after.turns[c:d], *[None] * (length - (d - c))]
-        pairs += zip(left, right, strict=True)
+        pairs += _side_by_side(before.turns[a:b], after.turns[c:d])
     return pairs
+
+
+def _side_by_side(old: Sequence[Turn], new: Sequence[Turn]) -> list[tuple[Turn | None, Turn | None]]:
+    if len(old) == len(new):
+        return list(zip(old, new, strict=True))
+    best: dict[tuple[int, int], tuple[float, list[tuple[Turn | None, Turn | None]]]] = {(0, 0): (0.0, [])}
+    for i in range(len(old) + 1):
+        for j in range(len(new) + 1):
+            ways = [best[i, j]] if (i, j) in best else []
+            if i and j and old[i - 1].role == new[j - 1].role:
+                worth, made = best[i - 1, j - 1]
+                ways.append((worth + 0.01 + _alike(old[i - 1], new[j - 1]), [*made, (old[i - 1], new[j - 1])]))
+            if i:
+                ways.append((best[i - 1, j][0], [*best[i - 1, j][1], (old[i - 1], None)]))
+            if j:
+                ways.append((best[i, j - 1][0], [*best[i, j - 1][1], (None, new[j - 1])]))
+            best[i, j] = max(ways, key=lambda way: way[0])
+    return best[len(old), len(new)][1]
+
+
+def _alike(one: Turn, other: Turn) -> float:
+    return difflib.SequenceMatcher(None, _words(one.content), _words(other.content), autojunk=False).ratio()

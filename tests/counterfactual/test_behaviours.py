@@ -1,0 +1,106 @@
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from firsthand.counterfactual.behaviours import Asked, Behaviour, Called, Computed, Pattern, Verdict, judged
+from firsthand.counterfactual.prompts import ToolCall
+from firsthand.counterfactual.responses import Response
+from firsthand.errors import CounterfactualError
+
+HERE = "firsthand_behaviours_for_tests"
+
+
+def calls(**arguments: object) -> Response:
+    return Response(text="", calls=(ToolCall(id="1", name="search", arguments=arguments),))
+
+
+SORRY = Pattern(question="Does it apologise?", pattern="sorry", flags="i")
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        Response(text="", ended="stop"),
+        Response(text=" \n ", ended="length"),
+        Response(text="I am sorry", ended="filter"),
+        Response(text="sorry: the server is down", ended="error"),
+    ],
+    ids=["empty", "blank", "withheld", "failed"],
+)
+@pytest.mark.parametrize(
+    "behaviour", [SORRY, Called(question="?", tool="search"), Computed(question="?", function="builtins:bool")]
+)
+def test_a_missing_response_is_invalid_and_never_no(response: Response, behaviour: Pattern | Called | Computed) -> None:
+    assert judged(behaviour, response) is Verdict.INVALID
+
+
+def test_a_pattern_is_found_or_not() -> None:
+    assert judged(SORRY, Response(text="Sorry about that.")) is Verdict.YES
+    assert judged(SORRY, Response(text="Sure.")) is Verdict.NO
+    assert judged(SORRY.model_copy(update={"least": 2}), Response(text="Sorry, so sorry")) is Verdict.YES
+    assert judged(SORRY.model_copy(update={"least": 3}), Response(text="Sorry, so sorry")) is Verdict.NO
+
+
+def test_reasoning_is_no_part_of_what_was_said() -> None:
+    assert judged(SORRY, Response(text="Sure.", reasoning="I should be sorry")) is Verdict.NO
+
+
+def test_what_might_have_come_after_a_cut_is_invalid_where_the_question_is_about_the_whole() -> None:
+    whole = SORRY.model_copy(update={"cut_off": "invalid"})
+    assert judged(whole, Response(text="Sure,", ended="length")) is Verdict.INVALID
+    assert judged(whole, Response(text="Sorry,", ended="length")) is Verdict.YES
+    assert judged(whole, Response(text="Sure.", ended="stop")) is Verdict.NO
+    assert judged(SORRY, Response(text="Sure,", ended="length")) is Verdict.NO
+
+
+def test_a_call_is_judged_by_tool_and_argument() -> None:
+    any_call = Called(question="?", tool="search")
+    weather = Called(question="?", tool="search", argument="query", pattern="weather")
+    assert judged(any_call, calls(query="news")) is Verdict.YES
+    assert judged(weather, calls(query="the weather")) is Verdict.YES
+    assert judged(weather, calls(query="news")) is Verdict.NO
+    assert judged(weather, calls(other="weather")) is Verdict.NO
+    assert judged(Called(question="?", tool="open"), calls(query="x")) is Verdict.NO
+    assert judged(any_call, Response(text="I will not call anything.")) is Verdict.NO
+
+
+def test_a_function_may_say_that_it_cannot_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = _module(monkeypatch)
+    module.long = lambda response: None if "?" in response.text else len(response.text) > 5  # type: ignore[attr-defined]
+    behaviour = Computed(question="Is it long?", function=f"{HERE}:long")
+    assert judged(behaviour, Response(text="quite long")) is Verdict.YES
+    assert judged(behaviour, Response(text="no")) is Verdict.NO
+    assert judged(behaviour, Response(text="what?")) is Verdict.INVALID
+
+
+def test_a_function_that_raises_or_returns_something_else_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = _module(monkeypatch)
+    module.raising = lambda response: response.nothing  # type: ignore[attr-defined]
+    module.counting = lambda response: len(response.text)  # type: ignore[attr-defined]
+    with pytest.raises(CounterfactualError, match="raising raised AttributeError"):
+        judged(Computed(question="?", function=f"{HERE}:raising"), Response(text="x"))
+    with pytest.raises(CounterfactualError, match="counting returned int"):
+        judged(Computed(question="?", function=f"{HERE}:counting"), Response(text="x"))
+    with pytest.raises(CounterfactualError, match="cannot be imported"):
+        judged(Computed(question="?", function="firsthand.nowhere:judge"), Response(text="x"))
+
+
+def test_behaviours_are_read_by_their_kind_and_what_does_not_fit_is_refused() -> None:
+    read = TypeAdapter(Behaviour)
+    for one in (SORRY, Asked(question="Is it rude?"), Called(question="?", tool="t")):
+        assert read.validate_json(one.model_dump_json()) == one
+    with pytest.raises(ValidationError, match="is no regular expression"):
+        Pattern(question="?", pattern="(")
+    with pytest.raises(ValidationError):
+        read.validate_python({"kind": "pattern", "question": "?", "pattern": "x", "extra": 1})
+
+
+def _module(monkeypatch: pytest.MonkeyPatch) -> object:
+    import sys
+    import types
+
+    from firsthand.counterfactual import behaviours
+
+    module = types.ModuleType(HERE)
+    monkeypatch.setitem(sys.modules, HERE, module)
+    behaviours._function.cache_clear()
+    return module
