@@ -54,7 +54,7 @@ class PlanSettings(Part):
         reproduced: Whether each claim is reproduced from its description.
         models: Who plays which role; a role without a model (programs that classify, an investigator without a
             language model, no judges) uses nothing.
-        instructions: Length of the instructions and examples that come with a call of a screener, investigator or judge.
+        instructions: Length of the instructions and examples in a call of a screener, investigator or judge.
         screening_output: What a screener writes, reasoning included.
         turn_output: What an investigator writes in a turn, reasoning included.
         judge_output: What a judge writes, reasoning included.

@@ -103,6 +103,7 @@ class IndexRow:
     status: Status
     baseline: RateView
     after: RateView | None
+    explored: bool
     edit: str
     change: ChangeView | None
     rating: int | None
@@ -131,6 +132,7 @@ class Views:
             status=status_of(one, self._document.thresholds.score),
             baseline=rate_view(one.baseline, level),
             after=None if best is None else rate_view(best.rate, level),
+            explored=best is not None and best.stage == "explored",
             edit="" if best is None else "; ".join(edit_words(best.edit)),
             change=None if best is None else change_view(one.baseline, best.rate, level),
             rating=one.screened.rating,

@@ -148,7 +148,9 @@ class Sample(_Part):
 
 def _storable(parts: tuple[P, ...]) -> tuple[P, ...]:
     """The parts, with lone surrogates spelled out: no file can hold one, and models do write them."""
-    return tuple(part if _can_be_stored(part) else type(part).model_validate(_cleaned(part.model_dump())) for part in parts)
+    return tuple(
+        part if _can_be_stored(part) else type(part).model_validate(_cleaned(part.model_dump())) for part in parts
+    )
 
 
 def _can_be_stored(part: Part) -> bool:

@@ -10,7 +10,13 @@ from firsthand.report.charts import WIDTH, _axis, _finish, _room
 from firsthand.report.drawings import Drawing
 from firsthand.report.formats import Unit
 from firsthand.report.investigations_document import InvestigationsDocument
-from firsthand.report.investigations_views import change_view, edit_line, most_informative, rate_view
+from firsthand.report.investigations_views import (
+    change_view,
+    edit_line,
+    most_informative,
+    rate_view,
+    size_of_change,
+)
 from firsthand.report.investigations_words import STAGES
 from firsthand.report.safe_text import one_line
 from firsthand.report.svg import LIGHT
@@ -44,14 +50,7 @@ def figures_of(document: InvestigationsDocument, only: Collection[str] | None = 
 
 def drawn_by_default(document: InvestigationsDocument) -> tuple[str, ...]:
     """Identifiers of the investigations with the largest changes, at most :data:`FIGURES`."""
-    return tuple(one.id for one in sorted(document.investigations, key=_largest_last, reverse=True)[:FIGURES])
-
-
-def _largest_last(investigation: Investigation) -> float:
-    best, before = most_informative(investigation), investigation.baseline.share
-    if best is None or best.rate.share is None or before is None:
-        return -1.0
-    return abs(best.rate.share - before)
+    return tuple(one.id for one in sorted(document.investigations, key=size_of_change, reverse=True)[:FIGURES])
 
 
 def investigation_drawing(investigation: Investigation, level: float) -> Drawing:
@@ -71,13 +70,15 @@ def investigation_drawing(investigation: Investigation, level: float) -> Drawing
         name=f"investigation-{investigation.id}",
         title=one_line(question, 150),
         caption=(
-            f"Lines are {100 * level:g}% intervals. A square is the baseline, a ring an edit that was still being looked "
-            "for, a diamond one that had been fixed before. Thin lines: if all invalid responses counted one way."
+            f"Lines are {100 * level:g}% intervals. A square is the baseline, a ring an edit that was still being "
+            "looked for, a diamond one that had been fixed before. Thin lines: if all invalid responses counted one way."
         ),
         spec=_spec(lines, level),
         header=("Prompt", "Stage", "Has the behaviour", "Interval", "Change", "Invalid"),
         rows=tuple(_row(line, investigation.baseline, level) for line in lines),
-        described=f"{question} " + "; ".join(f"{line.label}: {rate_view(line.rate, level).share}" for line in lines) + ".",
+        described=f"{question} "
+        + "; ".join(f"{line.label}: {rate_view(line.rate, level).share}" for line in lines)
+        + ".",
         tall=len(lines) > 14,
     )
 

@@ -26,7 +26,7 @@ INLINE: Final = 40
 """With more investigations than this, each is a page of its own."""
 
 _CHOICES: Final = 60
-"""With more different questions than this, the index offers who judges them instead; the search finds every question."""
+"""With more different questions than this, the index offers who judges them instead; all can be searched for."""
 
 
 def render_index(document: InvestigationsDocument, *, pages: str | None = None) -> str:
@@ -41,7 +41,9 @@ def render_index(document: InvestigationsDocument, *, pages: str | None = None) 
     """
     views = Views(document)
     inline = pages is None
-    rows = tuple(views.row(one, f"#i{one.id}" if inline else f"{pages}/{one.id}.html") for one in document.investigations)
+    rows = tuple(
+        views.row(one, f"#i{one.id}" if inline else f"{pages}/{one.id}.html") for one in document.investigations
+    )
     shown = tuple(views.investigation(one) for one in document.investigations) if inline else ()
     script = _script()
     return render_page(

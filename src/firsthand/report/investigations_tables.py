@@ -16,7 +16,7 @@ experiments (one row an experiment; 0 is the baseline):
     edit: In words, a list of one line an operation; ``edit_json`` is the edit itself.
     rate_*, change*: See below.
 claims (one row a claim):
-    investigation, experiment, intervention, label, concreteness, reproduced, single_factor, cluster: As in the document.
+    investigation, experiment, intervention, label, concreteness, reproduced, single_factor, cluster: As in the claim.
     behaviour, text: The question, and the claim as a predictor reads it.
     baseline_*, rate_*: Counts; ``change`` is in points.
 account, funnel (one row a step and reason; reason ``""`` is what was kept): stage, reason, count.

@@ -114,6 +114,14 @@ def most_informative(investigation: Investigation) -> Experiment | None:
     return max(measured, key=lambda pair: (*_decided(pair[0]), pair[1]))[0]
 
 
+def size_of_change(investigation: Investigation) -> float:
+    """How far the most informative experiment moved the rate, from 0 to 1; -1 if there is none."""
+    best, before = most_informative(investigation), investigation.baseline.share
+    if best is None or best.rate.share is None or before is None:
+        return -1.0
+    return abs(best.rate.share - before)
+
+
 def _decided(experiment: Experiment) -> tuple[bool, bool]:
     changes = experiment.decision == "changes"
     return changes and experiment.stage == "confirmed", changes
@@ -166,7 +174,9 @@ def _operation_words(operation: Operation) -> str:
                 return f"{where}: {_quote(operation.find)} is deleted{which}"
             return f"{where}: {_quote(operation.find)} becomes {_quote(operation.text)}{which}"
         case Rewrite():
-            return f"{where}: all of it becomes {_quote(operation.content)}" if operation.content else f"{where}: emptied"
+            return (
+                f"{where}: all of it becomes {_quote(operation.content)}" if operation.content else f"{where}: emptied"
+            )
         case Drop():
             return f"{where}: left out"
         case Insert():

@@ -1,7 +1,6 @@
 """What an edit changed in a prompt, turn by turn and word by word, short enough to read."""
 
 import json
-import os.path
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -102,9 +101,9 @@ def word_changes(before: str, after: str) -> tuple[Piece, ...]:
 
     Pieces that are the same or gone make ``before``; those that are the same or new make ``after``.
     """
-    head = _back_to_a_word(before, after, len(os.path.commonprefix([before, after])))
+    head = _back_to_a_word(before, after, _alike(before, after))
     rest = min(len(before), len(after)) - head
-    tail = min(rest, len(os.path.commonprefix([before[::-1], after[::-1]])))
+    tail = min(rest, _alike(before[::-1], after[::-1]))
     while tail and (_inside_a_word(before, len(before) - tail) or _inside_a_word(after, len(after) - tail)):
         tail -= 1
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]
@@ -114,6 +113,12 @@ def word_changes(before: str, after: str) -> tuple[Piece, ...]:
         middle = [Piece(kind, text) for kind, text in changes(old, new)]
     pieces = (Piece("same", before[:head]), *middle, Piece("same", before[len(before) - tail :] if tail else ""))
     return tuple(piece for piece in pieces if piece.text)
+
+
+def _alike(one: str, other: str) -> int:
+    """So many characters are the same at the beginning of both."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _back_to_a_word(before: str, after: str, place: int) -> int:

@@ -174,7 +174,9 @@ LEDGER = (
         usage=Usage(calls=10, input=186_000, output=20_000),
         batch=True,
     ),
-    Entry(stage="classify", role="classifier", model="someone/new", usage=Usage(calls=420, input=300_000, output=2_100)),
+    Entry(
+        stage="classify", role="classifier", model="someone/new", usage=Usage(calls=420, input=300_000, output=2_100)
+    ),
 )
 
 
@@ -199,11 +201,15 @@ def document(**changed: Any) -> InvestigationsDocument:
             claim(first, 6, label=False, intervention="The system prompt asks to be terse."),
         ),
         "funnel": Account.of(2, ("concrete", {"not judged": 1}), ("reproduced", {}), ("one factor", {})),
-        "label_errors": (LabelError(claims="true claims", labels=1, wrong=0.004, low=0.0, high=0.02, how="By simulation."),),
+        "label_errors": (
+            LabelError(claims="true claims", labels=1, wrong=0.004, low=0.0, high=0.02, how="By simulation."),
+        ),
         "costs": costs_of(LEDGER, load_prices()),
         "samples": (
             Sample(investigation=first.id, experiment=0, text="It returns 2 to 9.", verdict=Verdict.YES),
-            Sample(investigation=first.id, experiment=5, text="It returns 2 to 11.", verdict=Verdict.NO, ended="length"),
+            Sample(
+                investigation=first.id, experiment=5, text="It returns 2 to 11.", verdict=Verdict.NO, ended="length"
+            ),
             Sample(investigation=first.id, experiment=0, text="", verdict=Verdict.INVALID, ended="filter"),
         ),
         "traces": {first.id: "logs/investigate, sample 1"},
@@ -269,14 +275,14 @@ def many(count: int) -> InvestigationsDocument:
         one = verified(place=f"line {index}")
         turns = (*one.screened.prompt.turns[:-1], Turn(role="user", content=f"{index}. {FILLER}{CODE}{FILLER}"))
         prompt = one.screened.prompt.model_copy(update={"turns": turns, "source": f"source {index % 5}"})
-        found = one.screened.model_copy(update={"prompt": prompt, "rating": 3 + index % 3, "question": f"Why, {index}?"})
+        found = one.screened.model_copy(
+            update={"prompt": prompt, "rating": 3 + index % 3, "question": f"Why, {index}?"}
+        )
         judged = (Judgement(score=1 + index % 10),)
         rate = Rate(yes=index % 27, no=30 - index % 27)
         last = one.experiments[4].model_copy(update={"rate": rate})
         experiments = (*one.experiments[:4], last, one.experiments[5])
-        made.append(
-            one.model_copy(update={"screened": found, "judgements": judged, "experiments": experiments})
-        )
+        made.append(one.model_copy(update={"screened": found, "judgements": judged, "experiments": experiments}))
     return document(
         investigations=tuple(made),
         claims=tuple(claim(one, 5, label=True) for one in made),
