@@ -11,6 +11,7 @@ from firsthand.report.investigations_views import (
     RateView,
     change_view,
     edit_words,
+    has_confirmed_cause,
     mean_score,
     most_informative,
     rate_view,
@@ -63,6 +64,7 @@ class InvestigationView:
         source: The investigation.
         id: Its identifier, and what the ids of its parts begin with.
         status: How far it got.
+        confirmed: Whether a cause was confirmed on fresh responses.
         baseline: The baseline.
         screened: The rate in the batch that chose the behaviour.
         best: The most informative experiment.
@@ -80,6 +82,7 @@ class InvestigationView:
     source: Investigation
     id: str
     status: Status
+    confirmed: bool
     baseline: RateView
     screened: RateView
     best: ExperimentView | None
@@ -108,6 +111,7 @@ class IndexRow:
     change: ChangeView | None
     rating: int | None
     score: float | None
+    confirmed: bool
     experiments: int
 
 
@@ -137,6 +141,7 @@ class Views:
             change=None if best is None else change_view(one.baseline, best.rate, level),
             rating=one.screened.rating,
             score=mean_score(one),
+            confirmed=has_confirmed_cause(one),
             experiments=len(one.experiments),
         )
 
@@ -149,6 +154,7 @@ class Views:
             source=one,
             id=name,
             status=status_of(one, self._document.thresholds.score),
+            confirmed=has_confirmed_cause(one),
             baseline=rate_view(one.baseline, level),
             screened=rate_view(one.screened.rate, level),
             best=next((item for item in experiments if item.best), None),

@@ -71,7 +71,8 @@ def investigation_drawing(investigation: Investigation, level: float) -> Drawing
         title=one_line(question, 150),
         caption=(
             f"Lines are {100 * level:g}% intervals. A square is the baseline, a ring an edit that was still being "
-            "looked for, a diamond one that had been fixed before. Thin lines: if all invalid responses counted one way."
+            "looked for, a diamond one that had been fixed before. Thin lines show where the share could be if all "
+            "invalid responses counted one way."
         ),
         spec=_spec(lines, level),
         header=("Prompt", "Stage", "Has the behaviour", "Interval", "Change", "Invalid"),

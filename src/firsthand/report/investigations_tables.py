@@ -7,6 +7,7 @@ investigations (one row an investigation):
     behaviour, kind: The frozen question, and who answers it.
     question: What was asked of the investigator.
     status: ``verified``, ``not verified``, ``not judged`` or ``unfinished``; ``ended`` says why it is unfinished.
+    confirmed: Whether an edit was found to change the rate on responses drawn after it had been fixed.
     score, judges: The judges' mean valid score, and how many there were.
     experiments: How many were run; ``best`` is the number of the most informative one.
     baseline_*: See below.
@@ -36,7 +37,14 @@ from firsthand.counterfactual.costs import Costs
 from firsthand.counterfactual.investigation import Investigation
 from firsthand.counterfactual.rates import Rate
 from firsthand.report.investigations_document import Account, InvestigationsDocument
-from firsthand.report.investigations_views import change_view, edit_words, mean_score, most_informative, status_of
+from firsthand.report.investigations_views import (
+    change_view,
+    edit_words,
+    has_confirmed_cause,
+    mean_score,
+    most_informative,
+    status_of,
+)
 from firsthand.report.tables import Row, frames
 
 
@@ -70,6 +78,7 @@ def _investigation(one: Investigation, document: InvestigationsDocument) -> Row:
         "question": screened.question,
         "status": status_of(one, document.thresholds.score),
         "ended": one.ended,
+        "confirmed": has_confirmed_cause(one),
         "score": score,
         "judges": len(one.judgements),
         "experiments": len(one.experiments),

@@ -13,6 +13,7 @@ from firsthand.report.investigations_document import Account, InvestigationsDocu
 from firsthand.report.investigations_views import (
     change_view,
     edit_line,
+    has_confirmed_cause,
     mean_score,
     most_informative,
     rate_view,
@@ -145,6 +146,7 @@ def _flattered(experiment: Experiment) -> str:
 def _status(one: Investigation, document: InvestigationsDocument, console: Console) -> Text:
     status, score = status_of(one, document.thresholds.score), mean_score(one)
     told = status if score is None else f"{status}, {score:.1f} of 10"
+    told += ", cause confirmed" if has_confirmed_cause(one) else ""
     if status == "unfinished" and one.ended:
         told = f"{status}: {one_line(one.ended, 60)}"
     return _text(told, console, _STYLES.get(status, ""))

@@ -127,6 +127,11 @@ def _decided(experiment: Experiment) -> tuple[bool, bool]:
     return changes and experiment.stage == "confirmed", changes
 
 
+def has_confirmed_cause(investigation: Investigation) -> bool:
+    """Whether an edit was found to change the rate on responses that were drawn after it had been fixed."""
+    return any(one.stage == "confirmed" and one.decision == "changes" for one in investigation.experiments)
+
+
 def mean_score(investigation: Investigation) -> float | None:
     """Mean of the judges' valid scores; ``None`` if there is none."""
     scores = [one.score for one in investigation.judgements if one.score is not None]
