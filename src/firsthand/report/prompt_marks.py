@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from firsthand.counterfactual.edits import Edit, changes, edited, turn_changes
+from firsthand.counterfactual.edits import Drop, Edit, Insert, changes, edited
 from firsthand.counterfactual.prompts import Prompt, Turn
 from firsthand.errors import CounterfactualError
 
@@ -69,31 +69,38 @@ def marked(prompt: Prompt, edit: Edit, *, short: bool = True, unchanged: bool = 
         after = edited(prompt, edit)
     except CounterfactualError:
         return ()
-    turns = tuple(_turns(prompt, after))
+    turns = tuple(_turns(prompt, after, edit))
     if not unchanged:
         turns = tuple(turn for turn in turns if turn.state != "same")
     return tuple(_shortened(turn) for turn in turns) if short else turns
 
 
-def _turns(before: Prompt, after: Prompt) -> Iterator[MarkedTurn]:
-    number = 0
-    for old, new in turn_changes(before, after):
-        if old is not None and old == new:
-            yield _whole(number, old, "same")
-        elif old is not None and new is not None and old.role == new.role:
-            yield MarkedTurn(number, old.role, "changed", word_changes(old.content, new.content), _both_calls(old, new))
+def _turns(before: Prompt, after: Prompt, edit: Edit) -> Iterator[MarkedTurn]:
+    """Turns side by side. Which is which is known from the edit's operations, and need not be guessed from texts."""
+    come = 0
+    for origin, new in zip(_origins(len(before.turns), edit), after.turns, strict=True):
+        if origin is None:
+            yield _whole(None, new, "new")
+            continue
+        yield from (_whole(number, before.turns[number], "gone") for number in range(come, origin))
+        come, old = origin + 1, before.turns[origin]
+        if old == new:
+            yield _whole(origin, old, "same")
         else:
-            if old is not None:
-                yield _whole(number, old, "gone")
-            if new is not None:
-                yield _whole(None, new, "new")
-        number += old is not None
+            calls = tuple(Piece("same", call) for call in _calls(old))
+            yield MarkedTurn(origin, old.role, "changed", word_changes(old.content, new.content), calls)
+    yield from (_whole(number, before.turns[number], "gone") for number in range(come, len(before.turns)))
 
 
-def _both_calls(old: Turn, new: Turn) -> tuple[Piece, ...]:
-    if old.calls == new.calls:
-        return tuple(Piece("same", call) for call in _calls(old))
-    return (*(Piece("gone", call) for call in _calls(old)), *(Piece("new", call) for call in _calls(new)))
+def _origins(turns: int, edit: Edit) -> list[int | None]:
+    """For each turn of the edited prompt its number in the prompt as it was; ``None`` for one that came in."""
+    origins: list[int | None] = list(range(turns))
+    for operation in edit.operations:
+        if isinstance(operation, Drop):
+            del origins[operation.turn]
+        elif isinstance(operation, Insert):
+            origins.insert(operation.turn, None)
+    return origins
 
 
 def word_changes(before: str, after: str) -> tuple[Piece, ...]:
