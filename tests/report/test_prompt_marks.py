@@ -63,8 +63,8 @@ def test_a_turn_that_replaces_another_is_not_taken_for_an_edited_one() -> None:
     found = marks(Drop(turn=1), Insert(turn=1, role="user", content="Call it."), Rewrite(turn=0, content="Be cruel."))
     assert [(turn.number, turn.state) for turn in found] == [
         (0, "changed"),
-        (None, "new"),
         (1, "gone"),
+        (None, "new"),
         (2, "same"),
         (3, "same"),
     ]

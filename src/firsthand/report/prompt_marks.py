@@ -77,19 +77,21 @@ def marked(prompt: Prompt, edit: Edit, *, short: bool = True, unchanged: bool = 
 
 def _turns(before: Prompt, after: Prompt, edit: Edit) -> Iterator[MarkedTurn]:
     """Turns side by side. Which is which is known from the edit's operations, and need not be guessed from texts."""
-    come = 0
-    for origin, new in zip(_origins(len(before.turns), edit), after.turns, strict=True):
+    origins, count, come = _origins(len(before.turns), edit), len(before.turns), 0
+    for place, new in enumerate(after.turns):
+        following = next((origin for origin in origins[place:] if origin is not None), count)
+        yield from (_whole(number, before.turns[number], "gone") for number in range(come, following))
+        origin, come = origins[place], following
         if origin is None:
             yield _whole(None, new, "new")
             continue
-        yield from (_whole(number, before.turns[number], "gone") for number in range(come, origin))
         come, old = origin + 1, before.turns[origin]
         if old == new:
             yield _whole(origin, old, "same")
         else:
             calls = tuple(Piece("same", call) for call in _calls(old))
             yield MarkedTurn(origin, old.role, "changed", word_changes(old.content, new.content), calls)
-    yield from (_whole(number, before.turns[number], "gone") for number in range(come, len(before.turns)))
+    yield from (_whole(number, before.turns[number], "gone") for number in range(come, count))
 
 
 def _origins(turns: int, edit: Edit) -> list[int | None]:
