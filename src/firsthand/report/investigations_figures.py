@@ -120,13 +120,19 @@ def _spec(lines: list[_Line], level: float) -> dict[str, Any]:
             shape=alt.Shape("shape:N", scale=None),
             size=alt.value(95),
         ),
-        base.mark_text(align="left", dy=-15, fontSize=12.5).encode(
-            x=alt.value(0), y=y, text="label:N", color=alt.value(LIGHT["ink"])
-        ),
-        base.mark_text(align="right", dy=-15, fontSize=12).encode(
-            x=alt.value(WIDTH), y=y, text="text:N", color=alt.Color("text_color:N", scale=None)
-        ),
     ]
+    for halo in (True, False):
+        # In a file no style sheet sets words off from the lines behind them, so each is drawn on a halo of its own.
+        look = {"dy": -15, "stroke": LIGHT["paper"], "strokeWidth": 4} if halo else {"dy": -15}
+        label, text = ({"fontSize": 12.5, "align": "left", **look}, {"fontSize": 12, "align": "right", **look})
+        layers.append(
+            base.mark_text(**label).encode(x=alt.value(0), y=y, text="label:N", color=alt.value(LIGHT["ink"]))
+        )
+        layers.append(
+            base.mark_text(**text).encode(
+                x=alt.value(WIDTH), y=y, text="text:N", color=alt.Color("text_color:N", scale=None)
+            )
+        )
     return _finish(alt.layer(*layers).properties(width=WIDTH, height=_ROW * len(lines) + 8))
 
 
@@ -142,8 +148,8 @@ def _record(index: int, line: _Line, level: float) -> dict[str, Any]:
         "line": index,
         "label": one_line(line.label, _room(text)),
         "value": share,
-        "low": low,
-        "high": high,
+        "low": None if share is None else low,
+        "high": None if share is None else high,
         "worst": worst,
         "best": best,
         "text": text,
