@@ -24,8 +24,13 @@ def test_places_sum_to_what_began(steps: list[tuple[str, dict[str, int]]], left:
 
 
 def test_a_step_that_loses_or_invents_a_prompt_is_refused() -> None:
-    with pytest.raises(ValidationError, match="9 came to the step 'sampled', and it accounts for 8"):
-        Account(began=10, steps=(Step(stage="prepared", kept=9, dropped={"x": 1}), Step(stage="sampled", kept=8)))
+    with pytest.raises(ValidationError, match="9 prompts came to the step 'sampled', and it accounts for 8"):
+        Step(name="sampled", given=9, kept=8)
+    first = Step(name="prepared", given=10, kept=9, dropped={"x": 1})
+    with pytest.raises(ValidationError, match="'prepared' kept 9 prompts, and 'sampled' was given 8"):
+        Account(began=10, steps=(first, Step(name="sampled", given=8, kept=8)))
+    with pytest.raises(ValidationError, match="11 prompts were read, and 'prepared' was given 10"):
+        Account(began=11, steps=(first,))
     with pytest.raises(ValidationError, match="greater than or equal to 0"):
         Account.of(2, ("prepared", {"too short": 3}))
 

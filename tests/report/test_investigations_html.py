@@ -162,9 +162,9 @@ def test_what_did_not_finish_says_so_and_why(page: str, document: Investigations
 def test_account_funnel_errors_costs_and_commands_are_there(page: str) -> None:
     text = flat(page)
     for line in (
-        "prepared 10 1 too short; 1 same beginning",
-        "screened 2 6 rated below 3; 1 screener gave no valid answer",
-        "concrete 1 1 not judged",
+        "prepared 12 prompts 10 1 too short; 1 same beginning",
+        "screened 9 prompts 2 6 rated below 3; 1 screener gave no valid answer",
+        "concrete 2 claims 1 1 true, 1 clusters 1 not judged",
         "0.4% [0.0%, 2.0%] By simulation.",
         "All in all $0.715 and what is unknown, 490 calls and 509 000 tokens.",
         "No price is known for someone/new",
@@ -258,7 +258,7 @@ def test_many_questions_are_filtered_by_who_judges_them() -> None:
 
 def test_a_bare_document_is_a_page_too() -> None:
     bare = dict.fromkeys(("investigations", "claims", "label_errors", "samples", "notes", "limits", "reproduce"), ())
-    nothing = planted.document(**bare, account={"began": 0}, funnel=None, costs=None, traces={}, logs="", stopped="")
+    nothing = planted.document(**bare, account={"began": 0}, funnel=(), costs=None, traces={}, logs="", stopped="")
     page = render_index(nothing)
     checked(page, scripts=1)
     text = flat(page)

@@ -7,6 +7,7 @@ the pages, the terminal and the exported files are renderings of it. Its JSON sc
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
@@ -26,28 +27,54 @@ P = TypeVar("P", bound=Part)
 
 
 class Step(_Part):
-    """One step of a funnel: what it kept, and why it let the rest go.
+    """One step: how many came to it, how many it kept, and why it let the rest go.
 
     Attributes:
-        stage: What was done, e.g. "sampled".
+        name: What was done, e.g. "sampled".
+        unit: What is counted, in the plural.
+        given: How many came to it.
         kept: How many were left after it.
         dropped: How many it let go, by reason.
+        true: Of claims, how many of the kept are true.
+        clusters: Of claims, how many clusters the kept ones come from.
         note: What else there is to know, e.g. that a step did not run.
     """
 
-    stage: Text
+    name: Text
+    unit: Text = "prompts"
+    given: Count
     kept: Count
     dropped: dict[Text, Count] = Field(default_factory=dict)
+    true: Count | None = None
+    clusters: Count | None = None
     note: Text = ""
 
-    @property
-    def came(self) -> int:
-        """How many came to it."""
-        return self.kept + sum(self.dropped.values())
+    @model_validator(mode="after")
+    def _accounts_for_all(self) -> Self:
+        gone = sum(self.dropped.values())
+        if self.given != self.kept + gone:
+            raise ValueError(
+                f"{self.given} {self.unit} came to the step '{self.name}', and it accounts for {self.kept + gone}: "
+                f"{self.kept} kept, {gone} dropped"
+            )
+        return self
+
+
+def _joined_up(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Steps that follow each other on the same things pass on what they keep."""
+    for before, after in pairwise(steps):
+        if before.unit == after.unit and before.kept != after.given:
+            raise ValueError(
+                f"'{before.name}' kept {before.kept} {before.unit}, and '{after.name}' was given {after.given}"
+            )
+    return steps
+
+
+Steps = Annotated[tuple[Step, ...], AfterValidator(_joined_up)]
 
 
 class Account(_Part):
-    """Where everything that came in ended up: each thing in exactly one place.
+    """Where every prompt that was read ended up: each in exactly one place.
 
     Attributes:
         began: How many there were.
@@ -55,27 +82,26 @@ class Account(_Part):
     """
 
     began: Count
-    steps: tuple[Step, ...] = ()
+    steps: Steps = ()
 
     @model_validator(mode="after")
     def _nothing_is_lost(self) -> Self:
-        left = self.began
-        for step in self.steps:
-            if step.came != left:
-                raise ValueError(
-                    f"{left} came to the step '{step.stage}', and it accounts for {step.came}: "
-                    f"{step.kept} kept, {sum(step.dropped.values())} dropped"
-                )
-            left = step.kept
+        if any(step.unit != "prompts" for step in self.steps):
+            raise ValueError("an account of prompts counts prompts throughout")
+        if self.steps and self.steps[0].given != self.began:
+            raise ValueError(
+                f"{self.began} prompts were read, and '{self.steps[0].name}' was given {self.steps[0].given}"
+            )
         return self
 
     @classmethod
     def of(cls, began: int, *steps: tuple[str, Mapping[str, int]]) -> "Account":
         """An account from what every step dropped, by reason; reasons that nothing was dropped for are left out."""
         made, left = [], began
-        for stage, dropped in steps:
-            left -= sum(dropped.values())
-            made.append(Step(stage=stage, kept=left, dropped={why: count for why, count in dropped.items() if count}))
+        for name, dropped in steps:
+            gone = {why: count for why, count in dropped.items() if count}
+            made.append(Step(name=name, given=left, kept=left - sum(gone.values()), dropped=gone))
+            left = made[-1].kept
         return cls(began=began, steps=tuple(made))
 
     @property
@@ -86,7 +112,7 @@ class Account(_Part):
     @property
     def places(self) -> dict[tuple[str, str], int]:
         """How many ended where: by the step and reason that they were dropped for, and ``("", "kept")``."""
-        found = {(step.stage, why): count for step in self.steps for why, count in step.dropped.items()}
+        found = {(step.name, why): count for step in self.steps for why, count in step.dropped.items()}
         return {**found, ("", "kept"): self.kept}
 
 
@@ -126,6 +152,12 @@ class LabelError(_Part):
     low: float | None = None
     high: float | None = None
     how: Text = ""
+
+    @classmethod
+    def of(cls, claims: str, labels: int, estimate: tuple[float, float, float], how: str = "") -> "LabelError":
+        """From an estimate and the ends of its interval."""
+        wrong, low, high = estimate
+        return cls(claims=claims, labels=labels, wrong=wrong, low=low, high=high, how=how)
 
 
 class Sample(_Part):
@@ -185,7 +217,7 @@ class InvestigationsDocument(_Part):
             was filed.
         investigations: Every investigation, unfinished ones included.
         claims: Every claim with a label.
-        funnel: What became of the claims, where they were filtered.
+        funnel: From investigations to claims: how many there were after every step, and what became of the others.
         label_errors: How often labels must be expected to be wrong.
         costs: Calls, tokens and money, by stage and role.
         samples: Responses that are shown as examples.
@@ -210,7 +242,7 @@ class InvestigationsDocument(_Part):
     account: Account
     investigations: Annotated[tuple[Investigation, ...], AfterValidator(_storable)] = ()
     claims: Annotated[tuple[Claim, ...], AfterValidator(_storable)] = ()
-    funnel: Account | None = None
+    funnel: Steps = ()
     label_errors: tuple[LabelError, ...] = ()
     costs: Costs | None = None
     samples: tuple[Sample, ...] = ()
@@ -240,7 +272,7 @@ class InvestigationsDocument(_Part):
     def _the_account_is_of_these_investigations(self) -> Self:
         reported = {one.screened.prompt.id for one in self.investigations if one.report is not None}
         for step in self.account.steps:
-            if step.stage == "investigated" and step.kept != len(reported):
+            if step.name == "investigated" and step.kept != len(reported):
                 raise ValueError(
                     f"the account says that reports were filed for {step.kept} prompts, and they are here for "
                     f"{len(reported)}"

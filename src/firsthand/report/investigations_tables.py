@@ -20,7 +20,9 @@ claims (one row a claim):
     investigation, experiment, intervention, label, concreteness, reproduced, single_factor, cluster: As in the claim.
     behaviour, text: The question, and the claim as a predictor reads it.
     baseline_*, rate_*: Counts; ``change`` is in points.
-account, funnel (one row a step and reason; reason ``""`` is what was kept): stage, reason, count.
+account, funnel (one row a step and reason; reason ``""`` is what was kept):
+    number, step, unit, reason, count: Which step, what it counts, why something was dropped, how many.
+    true, clusters: Of kept claims, how many are true, and how many clusters they come from.
 label_errors (one row a set): As in the document.
 costs (one row a stage, role and model): usage in tokens, ``money`` empty where it is unknown or nobody bills it.
 
@@ -36,7 +38,7 @@ from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.costs import Costs
 from firsthand.counterfactual.investigation import Investigation
 from firsthand.counterfactual.rates import Rate
-from firsthand.report.investigations_document import Account, InvestigationsDocument
+from firsthand.report.investigations_document import InvestigationsDocument, Step
 from firsthand.report.investigations_views import (
     change_view,
     edit_words,
@@ -55,8 +57,8 @@ def tables_of(document: InvestigationsDocument) -> dict[str, pd.DataFrame]:
         "investigations": [_investigation(one, document) for one in document.investigations],
         "experiments": [row for one in document.investigations for row in _experiments(one, level)],
         "claims": [_claim(claim, level) for claim in document.claims],
-        "account": list(_account(document.account)),
-        "funnel": list(_account(document.funnel)) if document.funnel is not None else [],
+        "account": list(_steps(document.account.steps)),
+        "funnel": list(_steps(document.funnel)),
         "label_errors": [error.model_dump() for error in document.label_errors],
         "costs": list(_costs(document.costs)) if document.costs is not None else [],
     }
@@ -139,12 +141,12 @@ def _change(before: Rate, after: Rate | None, level: float) -> Row:
     return dict(zip(("change", "change_low", "change_high"), values, strict=True))
 
 
-def _account(account: Account) -> Iterator[Row]:
-    yield {"stage": "began", "reason": "", "count": account.began}
-    for step in account.steps:
-        yield {"stage": step.stage, "reason": "", "count": step.kept}
+def _steps(steps: tuple[Step, ...]) -> Iterator[Row]:
+    for number, step in enumerate(steps, 1):
+        where = {"number": number, "step": step.name, "unit": step.unit}
+        yield {**where, "reason": "", "count": step.kept, "true": step.true, "clusters": step.clusters}
         for reason, count in step.dropped.items():
-            yield {"stage": step.stage, "reason": reason, "count": count}
+            yield {**where, "reason": reason, "count": count, "true": None, "clusters": None}
 
 
 def _costs(costs: Costs) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from firsthand.counterfactual.costs import cost_text, total_text
 from firsthand.counterfactual.investigation import Experiment, Investigation
 from firsthand.report.formats import percent
-from firsthand.report.investigations_document import Account, InvestigationsDocument
+from firsthand.report.investigations_document import InvestigationsDocument, Step
 from firsthand.report.investigations_views import (
     change_view,
     edit_line,
@@ -46,7 +46,8 @@ def print_investigations(document: InvestigationsDocument, console: Console, fil
         files: What was written, to be named at the end.
     """
     _print_heading(document, console)
-    _print_account("Prompts", document.account, console)
+    console.print(_text(f"Prompts  {document.account.began:,}", console))
+    _print_steps(document.account.steps, console)
     console.print()
     _print_found(document, console)
     _print_claims(document, console)
@@ -69,13 +70,13 @@ def _print_heading(document: InvestigationsDocument, console: Console) -> None:
         console.print(_text(f"Stopped  {one_line(document.stopped)}", console, "bold yellow"))
 
 
-def _print_account(name: str, account: Account, console: Console) -> None:
-    console.print(_text(f"{name:<8} {account.began:,}", console))
-    for step in account.steps:
+def _print_steps(steps: Sequence[Step], console: Console) -> None:
+    for step in steps:
         gone = ", ".join(f"{count:,} {one_line(why, 60)}" for why, count in step.dropped.items() if count)
-        console.print(
-            _bullet(f"{one_line(step.stage, 40)}: {step.kept:,}" + (f" (left out: {gone})" if gone else ""), console)
-        )
+        unit = "" if step.unit == "prompts" else f" {one_line(step.unit, 20)}"
+        true = "" if step.true is None else f", {step.true:,} true"
+        line = f"{one_line(step.name, 40)}: {step.kept:,}{unit}{true}" + (f" (left out: {gone})" if gone else "")
+        console.print(_bullet(line, console))
 
 
 def _print_found(document: InvestigationsDocument, console: Console) -> None:
@@ -159,8 +160,7 @@ def _print_claims(document: InvestigationsDocument, console: Console) -> None:
         console.print(_text("Claims   none", console))
         return
     console.print(_text(f"Claims   {true:,} true, {len(document.claims) - true:,} false", console, "bold"))
-    if document.funnel is not None:
-        _print_account("Filters", document.funnel, console)
+    _print_steps(document.funnel, console)
     for error in document.label_errors:
         span = "" if error.low is None or error.high is None else f" [{percent(error.low)}, {percent(error.high)}]"
         line = f"{one_line(error.claims, 60)}: {percent(error.wrong)}{span} of {error.labels:,} labels are likely wrong"

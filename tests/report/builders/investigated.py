@@ -26,6 +26,7 @@ from firsthand.report.investigations_document import (
     InvestigationsDocument,
     LabelError,
     Sample,
+    Step,
     Thresholds,
 )
 
@@ -200,7 +201,11 @@ def document(**changed: Any) -> InvestigationsDocument:
             claim(first, 5, label=True, concreteness=4, reproduced=True, single_factor=True),
             claim(first, 6, label=False, intervention="The system prompt asks to be terse."),
         ),
-        "funnel": Account.of(2, ("concrete", {"not judged": 1}), ("reproduced", {}), ("one factor", {})),
+        "funnel": (
+            Step(name="makes a claim", unit="experiments", given=4, kept=2, dropped={"between the thresholds": 2}),
+            Step(name="all claims", unit="claims", given=2, kept=2, true=1, clusters=1),
+            Step(name="concrete", unit="claims", given=2, kept=1, dropped={"not judged": 1}, true=1, clusters=1),
+        ),
         "label_errors": (
             LabelError(claims="true claims", labels=1, wrong=0.004, low=0.0, high=0.02, how="By simulation."),
         ),
@@ -254,7 +259,7 @@ def hostile() -> InvestigationsDocument:
         roles={bad: bad},
         settings={bad: bad},
         account=Account.of(2, (bad, {bad: 1})),
-        funnel=Account.of(2, (bad, {bad: 1})),
+        funnel=(Step(name=bad, unit=bad, given=2, kept=1, dropped={bad: 1}, note=bad),),
         label_errors=(LabelError(claims=bad, labels=2, wrong=0.5, how=bad),),
         investigations=(one, ended),
         claims=(claim(one, 1, label=True, intervention=bad),),
