@@ -164,7 +164,7 @@ def test_account_funnel_errors_costs_and_commands_are_there(page: str) -> None:
     for line in (
         "prepared 12 prompts 10 1 too short; 1 same beginning",
         "screened 9 prompts 2 6 rated below 3; 1 screener gave no valid answer",
-        "concrete 2 claims 1 1 true, 1 clusters 1 not judged",
+        "concrete 2 claims 1 1 true · clusters: 1 1 not judged",
         "0.4% [0.0%, 2.0%] By simulation.",
         "All in all $0.715 and what is unknown, 490 calls and 509 000 tokens.",
         "No price is known for someone/new",
