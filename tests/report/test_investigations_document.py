@@ -4,7 +4,7 @@ from pathlib import Path
 
 import investigated as planted
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -16,6 +16,7 @@ from firsthand.report.investigations_files import read_json, write_json
 drops = st.dictionaries(st.text(min_size=1, max_size=5), st.integers(0, 50), max_size=4)
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.text(max_size=5), drops), max_size=6), st.integers(0, 100))
 def test_places_sum_to_what_began(steps: list[tuple[str, dict[str, int]]], left: int) -> None:
     began = left + sum(sum(dropped.values()) for _, dropped in steps)

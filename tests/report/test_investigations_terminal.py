@@ -32,11 +32,12 @@ def test_rates_changes_counts_and_status_are_told(width: int) -> None:
         "86.7% → 6.7%",
         "26 of 30, 2 of 30",
         "40.0% → 36.7%",
-        "12 of 30, 11 of 30, exploration",
+        "12 of 30, 11 of 30",
         "95% intervals",
     ):
         assert line in text
     assert "−80.0 pts [−89.4," in text
+    assert text.count("exploration") == 1
 
 
 def test_account_labels_costs_and_files_are_told() -> None:
