@@ -13,6 +13,7 @@ from firsthand.report.investigations_document import InvestigationsDocument
 from firsthand.report.investigations_views import (
     change_view,
     edit_line,
+    interval,
     most_informative,
     rate_view,
     size_of_change,
@@ -137,7 +138,7 @@ def _spec(lines: list[_Line], level: float) -> dict[str, Any]:
 
 
 def _record(index: int, line: _Line, level: float) -> dict[str, Any]:
-    low, high = line.rate.interval(level)
+    low, high = interval(line.rate, level)
     worst, best = line.rate.bounds
     share = line.rate.share
     invalid = f", {line.rate.invalid} invalid" if line.rate.invalid else ""

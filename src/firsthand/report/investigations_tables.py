@@ -43,6 +43,7 @@ from firsthand.report.investigations_views import (
     change_view,
     edit_words,
     has_confirmed_cause,
+    interval,
     mean_score,
     most_informative,
     status_of,
@@ -130,7 +131,7 @@ def _claim(claim: Claim, level: float) -> Row:
 
 
 def _rate(name: str, rate: Rate, level: float) -> Row:
-    low, high = rate.interval(level)
+    low, high = interval(rate, level)
     counts = {f"{name}_yes": rate.yes, f"{name}_no": rate.no, f"{name}_invalid": rate.invalid}
     return {**counts, name: rate.share, f"{name}_low": low, f"{name}_high": high, f"{name}_n": rate.valid}
 

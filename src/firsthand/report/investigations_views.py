@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean
 
 from firsthand.counterfactual.edits import Drop, Edit, Insert, Operation, Replace, Rewrite
@@ -13,6 +14,9 @@ from firsthand.report.safe_text import one_line
 
 QUOTED = 90
 """Characters of a text that are quoted in a line."""
+
+_KEPT = 1 << 15
+"""Intervals that are kept: batches of one size have few different counts, and thousands of pages show them."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +46,16 @@ class RateView:
     best: float
 
 
+@lru_cache(maxsize=_KEPT)
+def interval(rate: Rate, level: float) -> tuple[float, float]:
+    """The interval of a rate at a level, worked out once for equal counts."""
+    return rate.interval(level)
+
+
+@lru_cache(maxsize=_KEPT)
 def rate_view(rate: Rate, level: float) -> RateView:
     """Say a rate, with its interval at a level."""
-    low, high = rate.interval(level)
+    low, high = interval(rate, level)
     worst, best = rate.bounds
     span = f"{_percent(worst)} to {_percent(best)}"
     return RateView(
@@ -77,6 +88,7 @@ class ChangeView:
     text: str
 
 
+@lru_cache(maxsize=_KEPT)
 def change_view(before: Rate, after: Rate, level: float) -> ChangeView | None:
     """The change between two batches; ``None`` if one of them holds nothing valid.
 
