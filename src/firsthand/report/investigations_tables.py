@@ -93,7 +93,7 @@ def _investigation(one: Investigation, document: InvestigationsDocument) -> Row:
 
 def _experiments(one: Investigation, level: float) -> Iterator[Row]:
     key = {"investigation": one.id}
-    bare = {"decision": None, "purpose": None, "error": None, "edit": [], "edit_json": None}
+    bare: Row = {"decision": None, "purpose": None, "error": None, "edit": [], "edit_json": None}
     baseline = {**key, "experiment": 0, "stage": "baseline", "batch": None, **bare}
     yield {**baseline, **_rate("rate", one.baseline, level), **_change(one.baseline, None, level)}
     for experiment in one.experiments:

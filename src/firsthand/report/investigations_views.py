@@ -186,7 +186,8 @@ def _operation_words(operation: Operation) -> str:
     where = f"turn {operation.turn}"
     match operation:
         case Replace():
-            which = {None: "", "all": ", everywhere"}.get(operation.which, f", occurrence {operation.which} from 0")
+            which = ", everywhere" if operation.which == "all" else f", occurrence {operation.which} from 0"
+            which = "" if operation.which is None else which
             if not operation.text:
                 return f"{where}: {_quote(operation.find)} is deleted{which}"
             return f"{where}: {_quote(operation.find)} becomes {_quote(operation.text)}{which}"

@@ -19,9 +19,8 @@
   };
 
   // What has no value comes last, whichever way round.
-  const compare = (key, sign) => (one, other) => {
-    const a = value(one, key), b = value(other, key);
-    if (a === b) return Number(one.dataset.order) - Number(other.dataset.order);
+  const compare = (key, sign) => ([, a, first], [, b, second]) => {
+    if (a === b) return first - second;
     if (a === null || a === "") return 1;
     if (b === null || b === "") return -1;
     return sign * (numeric.has(key) ? a - b : a.localeCompare(b));
@@ -51,7 +50,9 @@
 
   const sort = () => {
     const sign = order.value === "down" ? -1 : 1;
-    body.append(...rows.slice().sort(compare(sorter.value, sign)));
+    const keyed = rows.map((row, place) => [row, value(row, sorter.value), place]);
+    const sorted = keyed.sort(compare(sorter.value, sign)).map(([row]) => row);
+    if (sorted.some((row, place) => row !== body.rows[place])) body.replaceChildren(...sorted);
     for (const head of table.tHead.rows[0].cells) {
       if (head.dataset.key === sorter.value) head.setAttribute("aria-sort", sign < 0 ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
