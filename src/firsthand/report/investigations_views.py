@@ -1,6 +1,5 @@
 """What pages and the terminal show of an investigation, worked out once: rates in words, and what an edit changed."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import fmean
@@ -207,8 +206,3 @@ def _quote(text: str) -> str:
 
 def _percent(share: float) -> str:
     return number(share, Unit.PERCENT)
-
-
-def listed(words: Sequence[str]) -> str:
-    """Words with commas, and an "and" before the last."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
