@@ -5,7 +5,8 @@
 2. The smallest set of parts without which the rate moves (:mod:`.necessary`).
 3. Other text of as much length is deleted. If that moves the rate too, it may be length, and no more is looked for.
 4. Everything but what was found is deleted. While that moves the rate, more is needed, and is looked for in the rest.
-5. Lists are reordered; all other names, numbers, quoted texts and identifiers are replaced. What moves is followed up.
+5. If nothing was found that is enough by itself, lists are reordered, and all other names, numbers, quoted texts and
+   identifiers replaced. What moves is followed up.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -76,6 +77,7 @@ class Findings:
         whole: Whether the rate moves if everything is deleted, and which way; ``None`` if that was not tried.
         orders: Lists whose order seems to matter.
         length: Whether other text of as much length seems to matter as well.
+        enough: Whether what was found seems to be enough by itself, so that nothing else is needed.
         partial: Whether a set seems to do clearly less than deleting everything does.
         spent: Whether the budget ended the search.
     """
@@ -86,6 +88,7 @@ class Findings:
     whole: int | None = None
     orders: list[tuple[Segment, ...]] = field(default_factory=list)
     length: bool = False
+    enough: bool = False
     partial: bool = False
     spent: bool = False
 
@@ -151,14 +154,18 @@ def look(explorer: Explorer, settings: SearchSettings, findings: Findings) -> St
         explorer.threshold = max(settings.least_change, _PART_OF_WHOLE * whole)
         yield from _follow(explorer, settings, findings, units, "removed", sign)
         findings.length = yield from _is_length(explorer, findings, sign)
-        while not findings.length and len(findings.found) < settings.causes:
+        while findings.found and not findings.length:
+            findings.enough = yield from _is_enough(explorer, findings, sign)
+            if findings.enough or len(findings.found) >= settings.causes:
+                break
             if not (yield from _more(explorer, settings, findings, sign)):
                 break
         findings.partial = any(
             abs(explorer.change(one.edit(prompt))) < _MOST_OF_WHOLE * whole for one in findings.found
         )
         explorer.threshold = settings.least_change
-    yield from _rivals(explorer, settings, findings, units)
+    if not findings.enough:
+        yield from _rivals(explorer, settings, findings, units)
 
 
 def top_units(prompt: Prompt, roots: Sequence[Segment]) -> list[Unit]:
@@ -257,18 +264,22 @@ def _is_length(explorer: Explorer, findings: Findings, sign: int) -> Steps[bool]
     return (yield from explorer.moves([(edit, purpose)]))[0] == sign
 
 
+def _is_enough(explorer: Explorer, findings: Findings, sign: int) -> Steps[bool]:
+    edit = attempted(kept, findings.prompt, findings.segments)
+    if edit is None:
+        return False
+    purpose = f"{called(findings.units)} alone: is it enough?"
+    return (yield from explorer.moves([(edit, purpose)]))[0] != sign
+
+
 def _more(explorer: Explorer, settings: SearchSettings, findings: Findings, sign: int) -> Steps[bool]:
-    """Looks for another necessary part in the rest, if what was found is not enough by itself."""
-    prompt = findings.prompt
-    edit = attempted(kept, prompt, findings.segments)
+    """Looks for another necessary part in the rest."""
     rest = outside(findings.roots, findings.segments)
-    others = attempted(removed, prompt, rest) if rest else None
-    if edit is None or others is None:
+    others = attempted(removed, findings.prompt, rest) if rest else None
+    if others is None:
         return False
-    what = called(findings.units)
-    if (yield from explorer.moves([(edit, f"{what} alone: is it enough?")]))[0] != sign:
-        return False
-    if (yield from explorer.moves([(others, f"all but {what} deleted: is more needed?")]))[0] != sign:
+    purpose = f"all but {called(findings.units)} deleted: is more needed?"
+    if (yield from explorer.moves([(others, purpose)]))[0] != sign:
         return False
     return (yield from _follow(explorer, settings, findings, [(one,) for one in rest], "removed", sign))
 
