@@ -5,7 +5,8 @@
 :mod:`.searching`    the whole procedure as a generator that asks for batches and is sent their rates
 :mod:`.exploring`    small sequential batches that say whether an edit seems to move the rate
 :mod:`.necessary`    the smallest set of parts whose change moves the rate, by halving
-:mod:`.looking`      what is explored, in which order, and what was found
+:mod:`.findings`     what was found so far, and the parts that may be picked
+:mod:`.looking`      what is explored, in which order
 :mod:`.hypotheses`   which edits are confirmed, rival hypotheses among them
 :mod:`.deciding`     what a confirmed edit is judged to be
 :mod:`.reporting`    the report in words

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from firsthand.counterfactual.edits import Edit, edited
-from firsthand.counterfactual.investigating.without_model.looking import (
+from firsthand.counterfactual.investigating.without_model.findings import (
     REPLACED_TOGETHER,
     Findings,
     Found,
@@ -28,7 +28,9 @@ from firsthand.counterfactual.investigating.without_model.necessary import flat
 from firsthand.counterfactual.investigating.without_model.wording import called
 from firsthand.counterfactual.segments import Segment, kept, outside, removed, reordered, replaced, sequences
 
-Role: TypeAlias = Literal["without", "instead", "part", "place", "together", "alone", "length", "whole", "rival"]
+Role: TypeAlias = Literal[
+    "without", "instead", "part", "place", "together", "alone", "length", "whole", "rival", "block"
+]
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ def _coarse(findings: Findings) -> Iterator[Planned]:
         edit = attempted(removed, prompt, flat(some)) if some else None
         if edit:
             what = name or called(some)
-            yield Planned(edit, what, f"{what} deleted", "rival")
+            yield Planned(edit, what, f"{what} deleted", "block")
 
 
 def _fine(findings: Findings) -> Iterator[Planned]:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from firsthand.counterfactual.investigating.without_model.deciding import change_interval
+from firsthand.counterfactual.investigating.without_model.findings import Findings
 from firsthand.counterfactual.investigating.without_model.hypotheses import Planned, Role
-from firsthand.counterfactual.investigating.without_model.looking import Findings
 from firsthand.counterfactual.investigating.without_model.settings import SearchSettings
 from firsthand.counterfactual.investigating.without_model.wording import called, percent
 from firsthand.counterfactual.investigation import Cause, Decision, Experiment, Report, Screened
@@ -71,9 +71,9 @@ class _Writer:
                     self._sort_alone(one)
                 case "whole" if one[1].decision == "changes":
                     self._said.append(f"No part smaller than the whole was found to do this: {self._line(one)}.")
-                case "rival" | "whole" | "together":
+                case "rival" | "block" | "whole" | "together" if not self._shows_length(one):
                     self._sort(one)
-                case "length" if not self._is_length():
+                case "length" if not self._shows_length(one):
                     self._sort(one)
 
     def answer(self) -> list[str]:
@@ -103,7 +103,7 @@ class _Writer:
                 self._sort(one)
             return
         if number == 0 and self._is_length():
-            mine += [one for one in self._tests if one[0].role == "length"]
+            mine += [one for one in self._tests if self._shows_length(one)]
         hypothesis = self._hypothesis(number, mine)
         self.causes.append(self._cause(hypothesis, mine))
         self._said.append(f"Cause: {hypothesis} {self._line(mine[0], capital=True)}.")
@@ -158,6 +158,10 @@ class _Writer:
         """Whether other text of as much length does the same, and text about nothing in its place does not."""
         wanted = {"without": "changes", "length": "changes", "instead": "does not change"}
         return all(self._decision(role, 0) == decision for role, decision in wanted.items())
+
+    def _shows_length(self, one: Tested) -> bool:
+        """Whether an edit deletes other text and changes the rate, where length is the cause."""
+        return one[0].role in ("length", "block") and one[1].decision == "changes" and self._is_length()
 
     def _decision(self, role: str, number: int) -> Decision | None:
         return next((test.decision for plan, test in self._tests if (plan.role, plan.cause) == (role, number)), None)

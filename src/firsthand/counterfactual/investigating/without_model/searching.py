@@ -14,8 +14,9 @@ from typing import Final
 from firsthand.counterfactual.edits import edited
 from firsthand.counterfactual.investigating.without_model.deciding import decision
 from firsthand.counterfactual.investigating.without_model.exploring import BudgetSpentError, Explorer, Steps
+from firsthand.counterfactual.investigating.without_model.findings import Findings
 from firsthand.counterfactual.investigating.without_model.hypotheses import Planned, planned
-from firsthand.counterfactual.investigating.without_model.looking import Findings, look
+from firsthand.counterfactual.investigating.without_model.looking import look
 from firsthand.counterfactual.investigating.without_model.reporting import reported
 from firsthand.counterfactual.investigating.without_model.settings import SearchSettings
 from firsthand.counterfactual.investigation import Experiment, Investigation, Screened
