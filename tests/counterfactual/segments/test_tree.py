@@ -96,6 +96,7 @@ def test_list_items_keep_their_marks_and_their_wrapped_lines() -> None:
 
 
 def test_names_are_capitalised_runs_that_do_not_merely_begin_a_sentence() -> None:
+    assert texts(user("Write Rust for the US office. Ann, do Plan A. Then rest."), "name") == ["Rust", "US", "Plan A"]
     found = texts(
         user("Yesterday Sarah Connor met J. Doe in New York. Walking helps. Zoe stayed, and so did Zoe."), "name"
     )

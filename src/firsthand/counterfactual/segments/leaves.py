@@ -22,6 +22,15 @@ each few more most other some such too just also i'm you're it's that's i've i'l
 FUNCTION_WORDS: Final = frozenset(_SMALL.split())
 """Words that are no segment of their own: they hold a sentence together. Negations are not among them."""
 
+_IMPERATIVES: Final = """
+add analyze answer ask build calculate choose compare complete compose consider convert create define describe design
+develop discuss do draft edit evaluate explain extract find fix generate give help identify implement improve list
+make mention name outline pick please prove provide read rewrite say show solve suggest summarize summarise tell
+translate use write yesterday today tomorrow recently hello hi dear thanks
+"""
+_OPENERS: Final = frozenset(_IMPERATIVES.split())
+"""Words that begin a sentence: one before a name is no part of it."""
+
 _PROGRAMS: Final = """
 and as assert async await break case catch class const continue def default del delete do elif else enum except
 export extends extern false final finally fn for from func function global go if impl import in include int
@@ -113,30 +122,35 @@ def _with_names(content: str, start: int, tokens: list[Leaf]) -> Iterator[Leaf]:
             continue
         run = [token]
         if _is_capital(token.text):
-            while at + len(run) < len(tokens) and _goes_on(content, run[-1], tokens[at + len(run)]):
+            while at + len(run) < len(tokens) and _goes_on(content, run, tokens[at + len(run)]):
                 run.append(tokens[at + len(run)])
         at += len(run)
+        initial = bool(_STARTS_SENTENCE.search(content[max(start, token.start - 12) : token.start]))
+        if initial and len(run) > 1 and _bare(token.text) in _OPENERS:
+            yield token
+            run = run[1:]
         while run and _bare(run[0].text) in FUNCTION_WORDS:
             run = run[1:]
-        while run and _bare(run[-1].text) in FUNCTION_WORDS:
+        while run and run[-1].text == "I":
             run = run[:-1]
         if not run:
             continue
-        initial = run[0] is token and bool(_STARTS_SENTENCE.search(content[max(start, token.start - 12) : token.start]))
-        named = _is_capital(run[0].text) and (len(run) > 1 or not initial)
+        named = _is_capital(run[0].text) and (len(run) > 1 or run[0] is not token or not initial)
         a, b = run[0].start, run[-1].end
         yield Leaf(a, b, "name" if named else "word", content[a:b])
 
 
 def _bare(text: str) -> str:
-    return text.lower().replace("’", "'")
+    """A word as lists of words have it; "US" stays what it is."""
+    return text if len(text) > 1 and text.isupper() else text.lower().replace("’", "'")
 
 
 def _is_capital(text: str) -> bool:
     return text[0].isupper()
 
 
-def _goes_on(content: str, left: Leaf, right: Leaf) -> bool:
-    between = content[left.end : right.start]
-    joined = between in (" ", "\u00a0") or (between == ". " and len(left.text) == 1)
+def _goes_on(content: str, run: list[Leaf], right: Leaf) -> bool:
+    """Whether a word goes on with a run; a full stop is only between initials and what follows them."""
+    between = content[run[-1].end : right.start]
+    joined = between in (" ", "\u00a0") or (between == ". " and all(len(one.text) == 1 for one in run))
     return joined and right.kind == "word" and _is_capital(right.text)
