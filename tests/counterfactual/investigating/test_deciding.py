@@ -49,7 +49,7 @@ def test_a_change_that_counts_is_refuted_no_more_often_than_the_level_allows(bas
 
 
 def test_large_effects_and_their_absence_are_decided_as_a_rule() -> None:
-    assert chance("changes", 0.85, 0.10, 12) > 0.97
+    assert chance("changes", 0.85, 0.10, 12) > 0.96
     assert chance("does not change", 0.85, 0.85, 12) > 0.93
 
 
@@ -61,7 +61,7 @@ def test_invalid_responses_count_as_either() -> None:
 
 
 def test_more_edits_need_a_larger_change() -> None:
-    base, rate = Rate(yes=27, no=3), Rate(yes=11, no=19)
+    base, rate = Rate(yes=54, no=6), Rate(yes=10, no=20)
     assert decision(base, rate, SETTINGS, 1) == "changes"
     assert decision(base, rate, SETTINGS, 12) == "undecided"
 

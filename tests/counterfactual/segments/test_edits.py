@@ -22,6 +22,7 @@ from firsthand.counterfactual.segments import (
     replaced,
     segmented,
     sequences,
+    shortened,
     walk,
 )
 from firsthand.counterfactual.segments.exact import exact_replacements
@@ -106,11 +107,16 @@ def test_what_has_to_stay_says_something_empty() -> None:
     prompt = PROMPTS[4]
     after = edited(prompt, removed(prompt, segmented(prompt))).turns
     assert [(turn.role, turn.content) for turn in after] == [
-        ("user", "Hello."),
+        ("user", "Good day."),
         ("assistant", ""),
         ("tool", "(nothing)"),
     ]
     assert after[1].calls
+
+
+def test_what_stands_for_nothing_is_no_part_of_the_prompt() -> None:
+    prompt = user("Hello there, good day to you.")
+    assert edited(prompt, removed(prompt, segmented(prompt))).turns[0].content == "Hi there."
 
 
 def test_nothing_but_what_is_kept_is_left() -> None:
@@ -155,6 +161,15 @@ def test_a_line_of_code_has_no_neutral_substitute() -> None:
     line = next(one for one in walk(segmented(prompt)) if one.kind == "line")
     with pytest.raises(CounterfactualError, match="no neutral substitute"):
         replaced(prompt, [line])
+
+
+def test_long_parts_are_shortened_and_short_ones_refused() -> None:
+    prompt = PROMPTS[3]
+    block = segmented(prompt)[-1].children[0]
+    after = edited(prompt, shortened(prompt, [block]))
+    assert after.turns[-1].content.startswith("And so on.\n\nThen the choir")
+    with pytest.raises(CounterfactualError, match="short already"):
+        shortened(prompt, parts(prompt, "boat"))
 
 
 def test_lists_are_reordered_and_their_numbers_stay() -> None:
@@ -214,7 +229,7 @@ def assert_only_that_is_gone(before: str, after: Prompt, one: Segment) -> None:
 
 
 @given(TEXTS, st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_edits_of_any_text_land_or_are_refused(text: str, data: st.DataObject) -> None:
     prompt = user(text)
     check_all_edits(prompt)

@@ -47,7 +47,7 @@ def uncovered(parent: Segment, parts: tuple[Segment, ...]) -> str:
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_spans_reproduce_any_text_and_cover_it_level_by_level(text: str) -> None:
     check(user(text))
 

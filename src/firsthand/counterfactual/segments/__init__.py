@@ -12,7 +12,7 @@
 
 from firsthand.counterfactual.segments.removing import kept, removed
 from firsthand.counterfactual.segments.reordering import reordered, sequences
-from firsthand.counterfactual.segments.replacing import replaced
+from firsthand.counterfactual.segments.replacing import replaced, shortened
 from firsthand.counterfactual.segments.tree import Kind, Segment, leaves, outside, segmented, walk
 
 __all__ = [
@@ -26,5 +26,6 @@ __all__ = [
     "replaced",
     "segmented",
     "sequences",
+    "shortened",
     "walk",
 ]

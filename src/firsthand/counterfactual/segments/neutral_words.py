@@ -27,15 +27,18 @@ SENTENCES: Final = (
         "Water stands in the glass.",
     ),
     (
-        "The chair near the wall is grey.",
+        "Some clouds are over the hill.",
         "A path leads past the field.",
         "The bag on the floor is half full.",
-        "Some clouds are over the hill.",
+        "The chair near the wall is grey.",
         "The lamp in the hall is on.",
         "Stones lie beside the gate.",
     ),
 )
 """Two sets of sentences that ask for nothing and belong to no topic."""
+
+SHORT: Final = "And so on."
+"""As little text as can stand somewhere."""
 
 ITEMS: Final = (("a wooden box", "a grey chair", "a glass of water"), ("a flat stone", "a paper bag", "a small lamp"))
 

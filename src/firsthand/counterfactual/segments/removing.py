@@ -17,8 +17,13 @@ from firsthand.counterfactual.segments.leaves import FUNCTION_WORDS
 from firsthand.counterfactual.segments.tree import Segment
 from firsthand.errors import CounterfactualError
 
-STANDS_FOR: Final[dict[Role, str]] = {"user": "Hello.", "assistant": "OK.", "tool": "(nothing)", "system": "(nothing)"}
-"""What a turn says of which nothing is left, by its role."""
+STANDS_FOR: Final[dict[Role, tuple[str, ...]]] = {
+    "user": ("Hello.", "Good day.", "Hi there."),
+    "assistant": ("OK.", "I see.", "All right."),
+    "tool": ("(nothing)", "(empty)", "(blank)"),
+    "system": ("(nothing)",),
+}
+"""What a turn says of which nothing is left, by its role: the first that the prompt does not hold in other places."""
 
 _ALPHANUMERIC: Final = re.compile(r"\w")
 
@@ -88,13 +93,23 @@ def _edit(
     for number in sorted(changes.keys() - empty):
         operations += exact_replacements(number, prompt.turns[number].content, changes[number])
     for number in sorted(empty - dropped - silent):
-        turn = prompt.turns[number]
-        if turn.content != STANDS_FOR[turn.role]:
-            operations.append(Rewrite(turn=number, content=STANDS_FOR[turn.role]))
+        text = _empty(prompt, number)
+        if prompt.turns[number].content != text:
+            operations.append(Rewrite(turn=number, content=text))
     operations += [Drop(turn=number) for number in sorted(dropped, reverse=True)]
     if not operations:
         raise CounterfactualError("The edit would leave the prompt as it is.", "Name segments that hold something.")
     return Edit(operations=tuple(operations))
+
+
+def _empty(prompt: Prompt, number: int) -> str:
+    """What a turn says that has to stay; if it says that already, the same."""
+    choices = STANDS_FOR[prompt.turns[number].role]
+    if prompt.turns[number].content in choices:
+        return prompt.turns[number].content
+    whole = "\n".join(turn.content for turn in prompt.turns).lower()
+    free = [text for text in choices if text.strip("().").lower() not in whole]
+    return free[0] if free else choices[0]
 
 
 def _with_small_words(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -19,6 +19,7 @@ from firsthand.counterfactual.segments.neutral_words import (
     ITEMS,
     NAMES,
     SENTENCES,
+    SHORT,
     WORDS,
 )
 from firsthand.counterfactual.segments.tree import Segment, item_mark
@@ -51,6 +52,26 @@ def replaced(prompt: Prompt, segments: Sequence[Segment], variant: int = 0) -> E
         operations += exact_replacements(number, prompt.turns[number].content, _outermost(some))
     if not operations:
         raise CounterfactualError("The substitutes are what stands there already.", "Name other segments.")
+    return Edit(operations=tuple(operations))
+
+
+def shortened(prompt: Prompt, segments: Sequence[Segment]) -> Edit:
+    """The edit that puts a few letters about nothing in place of each of some segments that are longer.
+
+    Raises:
+        CounterfactualError: If that would leave more than half of their length.
+    """
+    changes: dict[int, list[Change]] = {}
+    for segment in segments:
+        if segment.end - segment.start > len(SHORT):
+            changes.setdefault(segment.turn, []).append((segment.start, segment.end, SHORT))
+    length = sum(segment.end - segment.start for segment in segments)
+    saved = sum(end - start - len(SHORT) for some in changes.values() for start, end, _ in some)
+    if 2 * saved <= length:
+        raise CounterfactualError("The segments are short already.", "Name longer ones.")
+    operations: list[Operation] = []
+    for number, some in sorted(changes.items()):
+        operations += exact_replacements(number, prompt.turns[number].content, some)
     return Edit(operations=tuple(operations))
 
 
@@ -89,7 +110,9 @@ def _substitute(segment: Segment, whole: str, taken: set[str], variant: int, sal
         case "word":
             return _other_word(text, variant)
         case "quote":
-            return text[0] + _filler(len(text) - 2, variant).rstrip(".") + text[-1]
+            inner = text[1:-1]
+            other = _filler(len(inner), variant).rstrip(".") if " " in inner.strip() else _other_word(inner, variant)
+            return text[0] + other + text[-1]
         case "item":
             mark = item_mark(text)
             return text[:mark] + _free(ITEMS[variant % 2], whole, taken, salt)

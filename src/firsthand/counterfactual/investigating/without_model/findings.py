@@ -6,6 +6,7 @@ from typing import Final, Literal, ParamSpec, TypeAlias
 
 from firsthand.counterfactual.edits import Edit
 from firsthand.counterfactual.investigating.without_model.necessary import Changing, Unit, flat
+from firsthand.counterfactual.investigating.without_model.wording import called
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.segments import (
     Segment,
@@ -15,6 +16,7 @@ from firsthand.counterfactual.segments import (
     replaced,
     segmented,
     sequences,
+    shortened,
     walk,
 )
 from firsthand.counterfactual.segments.removing import exchanges
@@ -27,7 +29,6 @@ How: TypeAlias = Literal["removed", "replaced"]
 LEAVES: Final = ("name", "number", "quote", "identifier", "word")
 REPLACED_TOGETHER: Final = ("name", "number", "quote", "identifier")
 _LISTS: Final = 2
-_NEAR: Final = 0.7
 
 
 @dataclass(frozen=True)
@@ -134,26 +135,41 @@ def top_units(prompt: Prompt, roots: Sequence[Segment]) -> list[Unit]:
 
 
 def other_text(findings: Findings) -> list[Segment]:
-    """Other segments of the same fineness as what was found first, together about as long; empty if there are none."""
+    """Other segments, as fine as what was found first and together at least as long; empty if there are none."""
     if not findings.found:
         return []
     away = findings.found[0].segments
-    length = sum(segment.end - segment.start for segment in away)
+    left = sum(segment.end - segment.start for segment in away)
     texts = {segment.text.lower() for segment in away}
     free = outside(findings.roots, findings.segments)
     fine = all(segment.kind in LEAVES for segment in away)
     choices = leaves(free) if fine else _statements(free)
     choices = [one for one in choices if one.text.lower() not in texts and (one.kind in LEAVES) == fine]
     chosen: list[Segment] = []
-    left = length
     for one in sorted(choices, key=lambda one: (one.start - one.end, one.turn, one.start)):
-        size = one.end - one.start
-        if size <= left * 1.15:
+        if one.end - one.start <= left:
             chosen.append(one)
-            left -= size
-        if left <= 0.1 * length:
-            break
-    return chosen if length - left >= _NEAR * length else []
+            left -= one.end - one.start
+    rest = [one for one in choices if one not in chosen and one.end - one.start >= left]
+    if left > 0 and rest:
+        chosen.append(min(rest, key=lambda one: (one.end - one.start, one.turn, one.start)))
+        left = 0
+    return chosen if left <= 0 else []
+
+
+def less_text(findings: Findings) -> tuple[Edit, str] | None:
+    """An edit that leaves less text and does not touch what was found first, and what it does in words.
+
+    For lack of other text, one that puts something short in place of what was found. ``None`` if neither can be made.
+    """
+    if not findings.found:
+        return None
+    other = other_text(findings)
+    edit = attempted(removed, findings.prompt, other) if other else None
+    if edit:
+        return edit, f"as much other text deleted ({called([(one,) for one in other])})"
+    edit = attempted(shortened, findings.prompt, findings.found[0].segments)
+    return (edit, f"{called(findings.found[0].units)} replaced by less text about nothing") if edit else None
 
 
 def others_of(findings: Findings, kind: str) -> list[Segment]:

@@ -19,8 +19,8 @@ from firsthand.counterfactual.investigating.without_model.findings import (
     attempted,
     deleting,
     leaves_of,
+    less_text,
     lists_of,
-    other_text,
     others_of,
     top_units,
 )
@@ -72,8 +72,10 @@ def _in_order(findings: Findings) -> Iterator[Planned]:
         edit = attempted(kept, prompt, findings.segments)
         if edit:
             yield Planned(edit, f"more than {what} is needed", f"everything but {what} deleted", "alone")
-        yield from _length(findings)
-    elif edit := attempted(removed, prompt, findings.roots):
+        if less := less_text(findings):
+            yield Planned(less[0], "the length of the prompt", less[1], "length", 0)
+    edit = attempted(removed, prompt, findings.roots)
+    if edit and (findings.partial or not findings.found):
         yield Planned(edit, "something that the prompt says", "everything that is said deleted", "whole")
     yield from _orders(findings)
     yield from _kinds(findings)
@@ -103,14 +105,6 @@ def _of_cause(findings: Findings, number: int, found: Found) -> Iterator[Planned
             done = f"the first of {len(run)} list items put last"
             if edit:
                 yield Planned(edit, f"where in its list {what} stands", done, "place", number)
-
-
-def _length(findings: Findings) -> Iterator[Planned]:
-    other = other_text(findings)
-    edit = attempted(removed, findings.prompt, other) if other else None
-    if edit:
-        done = f"as much other text deleted ({called([(one,) for one in other])})"
-        yield Planned(edit, "the length of the prompt", done, "length", 0)
 
 
 def _orders(findings: Findings) -> Iterator[Planned]:

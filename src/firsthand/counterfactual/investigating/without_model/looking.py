@@ -3,7 +3,8 @@
 1. Everything that is said is deleted. If that leaves the rate where it is, a part is hardly its cause by being there;
    the system's turn, earlier exchanges and either half are deleted anyway. Else parts have to do nearly half as much.
 2. The smallest set of parts without which the rate moves (:mod:`.necessary`).
-3. Other text of as much length is deleted. If that moves the rate too, it may be length, and no more is looked for.
+3. Other text of as much length is deleted. If that moves the rate too, and text about nothing instead of what was found
+   does not, it may be length, and no more is looked for.
 4. Everything but what was found is deleted. While that moves the rate, more is needed, and is looked for in the rest.
 5. If nothing was found that is enough by itself, lists are reordered, and all other names, numbers, quoted texts and
    identifiers replaced. What moves is followed up.
@@ -23,8 +24,8 @@ from firsthand.counterfactual.investigating.without_model.findings import (
     attempted,
     by_text,
     deleting,
+    less_text,
     lists_of,
-    other_text,
     others_of,
     replacing,
     top_units,
@@ -96,12 +97,15 @@ def _follow(
 
 
 def _is_length(explorer: Explorer, findings: Findings, sign: int) -> Steps[bool]:
-    other = other_text(findings)
-    edit = attempted(removed, findings.prompt, other) if other else None
-    if edit is None:
+    """Whether less text moves the rate, and as much text about nothing in place of what was found does not."""
+    less = less_text(findings)
+    same = attempted(replaced, findings.prompt, findings.found[0].segments) if findings.found else None
+    if less is None or same is None:
         return False
-    purpose = f"as much other text ({called([(one,) for one in other])}) deleted: is it the length?"
-    return (yield from explorer.moves([(edit, purpose)]))[0] == sign
+    if (yield from explorer.moves([(less[0], f"{less[1]}: is it the length?")]))[0] != sign:
+        return False
+    purpose = f"{called(findings.found[0].units)} replaced: is it what is said there?"
+    return (yield from explorer.moves([(same, purpose)]))[0] != sign
 
 
 def _is_enough(explorer: Explorer, findings: Findings, sign: int) -> Steps[bool]:

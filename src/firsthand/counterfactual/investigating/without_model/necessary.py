@@ -60,12 +60,22 @@ class Necessary:
         while found:
             self.best = found
             fine = finer(found)
-            if fine == found or len(found) > self._settings.parts or not (yield from self.moves(fine)):
+            if fine == found or not (yield from self.moves(fine)):
                 break
             found = yield from self._smallest_of(fine)
             if len(found) > self._settings.parts:
-                break
+                found = yield from self._few_leaves(found)
         return self.best
+
+    def _few_leaves(self, units: list[Unit]) -> Steps[list[Unit]]:
+        """A few leaves instead of many coarser parts, as where one word stands in all; empty if there are none."""
+        fine = units
+        while (next_ := finer(fine)) != fine:
+            fine = next_
+        if fine == units or not (yield from self.moves(fine)):
+            return []
+        found = yield from self._smallest_of(fine)
+        return found if len(found) <= self._settings.parts else []
 
     def _smallest_of(self, units: list[Unit]) -> Steps[list[Unit]]:
         """The smallest subset; empty if it does not hold when it is tried again."""

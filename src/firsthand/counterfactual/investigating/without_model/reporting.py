@@ -70,6 +70,8 @@ class _Writer:
                 case "alone" if self.causes:
                     self._sort_alone(one)
                 case "whole" if one[1].decision == "changes":
+                    if self.causes:
+                        continue
                     self._said.append(f"No part smaller than the whole was found to do this: {self._line(one)}.")
                 case "rival" | "block" | "whole" | "together" if not self._shows_length(one):
                     self._sort(one)
@@ -122,6 +124,8 @@ class _Writer:
             )
         elif by_role.get("instead") == ["does not change"]:
             said = f"that something stands where {what} stands, whatever it says."
+        elif by_role.get("without") == ["does not change"]:
+            said = f"what stands where {what} stands: a substitute changes the rate, and deletion does not."
         elif by_role.get("instead") == ["changes"]:
             said = f"what is said by {what}."
         else:
@@ -155,12 +159,12 @@ class _Writer:
             self.undecided.append(hypothesis)
 
     def _is_length(self) -> bool:
-        """Whether other text of as much length does the same, and text about nothing in its place does not."""
+        """Whether less text does the same elsewhere, and as much text about nothing in its place does not."""
         wanted = {"without": "changes", "length": "changes", "instead": "does not change"}
         return all(self._decision(role, 0) == decision for role, decision in wanted.items())
 
     def _shows_length(self, one: Tested) -> bool:
-        """Whether an edit deletes other text and changes the rate, where length is the cause."""
+        """Whether an edit leaves less text and changes the rate, where length is the cause."""
         return one[0].role in ("length", "block") and one[1].decision == "changes" and self._is_length()
 
     def _decision(self, role: str, number: int) -> Decision | None:

@@ -97,7 +97,7 @@ def _confirmed(
         Experiment(
             number=before + number,
             edit=one.edit,
-            purpose=f"{one.done}: is the cause {one.hypothesis}?",
+            purpose=f"Hypothesis: {one.hypothesis}. Edit: {one.done}.",
             stage="confirmed",
             batch=request.batch,
             rate=rate,
