@@ -165,9 +165,11 @@ def test_a_line_of_code_has_no_neutral_substitute() -> None:
 
 def test_long_parts_are_shortened_and_short_ones_refused() -> None:
     prompt = PROMPTS[3]
-    block = segmented(prompt)[-1].children[0]
+    block = segmented(prompt)[-1].children[1]
     after = edited(prompt, shortened(prompt, [block]))
-    assert after.turns[-1].content.startswith("And so on.\n\nThen the choir")
+    assert after.turns[-1].content.startswith(
+        "Summarise the minutes below for people who were absent.\n\nAnd so on.\n\nThen the choir"
+    )
     with pytest.raises(CounterfactualError, match="short already"):
         shortened(prompt, parts(prompt, "boat"))
 

@@ -2,9 +2,9 @@
 
 Order is priority, since the budget may not reach for all. For each set of parts: deleted; replaced by something
 neutral (another way to take them away: if that changes nothing, it is not what they say that matters); each part by
-itself where there are several; moved within its list. Then all that was found, deleted and kept alone. Then rivals: as
-much other text deleted, the order of lists, other names, numbers, quoted texts and identifiers, the system's turn,
-earlier exchanges, the longest other block, the order of sentences, the most striking other words.
+itself where there are several; moved within its list. Then all that was found deleted, as much other text deleted, and
+all that was found kept alone. Then rivals: the order of lists, other names, numbers, quoted texts and identifiers, the
+system's turn, earlier exchanges, the longest other block, the order of sentences, the most striking other words.
 """
 
 from collections.abc import Iterator
@@ -69,11 +69,11 @@ def _in_order(findings: Findings) -> Iterator[Planned]:
         edit = attempted(removed, prompt, findings.segments) if findings.partial and len(findings.found) > 1 else None
         if edit:
             yield Planned(edit, f"{what} together", f"{what} deleted", "together")
+        if less := less_text(findings):
+            yield Planned(less[0], "the length of the prompt", less[1], "length", 0)
         edit = attempted(kept, prompt, findings.segments)
         if edit:
             yield Planned(edit, f"more than {what} is needed", f"everything but {what} deleted", "alone")
-        if less := less_text(findings):
-            yield Planned(less[0], "the length of the prompt", less[1], "length", 0)
     edit = attempted(removed, prompt, findings.roots)
     if edit and (findings.partial or not findings.found):
         yield Planned(edit, "something that the prompt says", "everything that is said deleted", "whole")
