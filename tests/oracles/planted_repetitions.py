@@ -72,9 +72,15 @@ def _leaf(kind: str) -> Callable[[Prompt, np.random.Generator], Rule | None]:
 
 def _several(need: str) -> Callable[[Prompt, np.random.Generator], Rule | None]:
     def rule(prompt: Prompt, rng: np.random.Generator) -> Rule | None:
-        return Present(texts=tuple(_pick(prompt, "word", rng, 2)), need=need)  # type: ignore[arg-type]
+        texts = _pick(prompt, "word", rng, 2)
+        return Present(texts=tuple(texts), need=need) if texts else None  # type: ignore[arg-type]
 
     return rule
+
+
+def _graded(prompt: Prompt, rng: np.random.Generator) -> Rule | None:
+    texts = _pick(prompt, "word", rng, 3)
+    return Graded(texts=tuple(texts)) if texts else None
 
 
 def _first(prompt: Prompt, rng: np.random.Generator) -> Rule | None:
@@ -102,7 +108,7 @@ RULES: dict[str, Callable[[Prompt, np.random.Generator], Rule | None]] = {
     "first item": _first,
     "both": _several("all"),
     "either": _several("any"),
-    "graded": lambda prompt, rng: Graded(texts=tuple(_pick(prompt, "word", rng, 3))),
+    "graded": _graded,
     "form": _form,
     "length": lambda prompt, rng: Long(characters=round(0.7 * prompt.characters)),
     "none": lambda prompt, rng: Constant(share=float(rng.choice([0.4, 0.6, 0.85]))),
