@@ -90,8 +90,9 @@ def _follow(
         yield from search.smallest(units)
     finally:
         all_ = set(flat(top_units(prompt, findings.roots)))
-        smaller = how == "replaced" or len(units) == 1 or len(search.best) < len(units)
-        if search.best and smaller and set(flat(search.best)) != all_:
+        best = set(flat(search.best))
+        smaller = how == "replaced" or len(units) == 1 or best != set(flat(units))
+        if best and smaller and best != all_:
             findings.found.append(Found(tuple(search.best), how))
     return len(findings.found) > known
 

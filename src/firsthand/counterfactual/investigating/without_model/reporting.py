@@ -151,6 +151,8 @@ class _Writer:
     def _sort(self, one: Tested) -> None:
         hypothesis = one[0].hypothesis
         if one[1].decision == "changes":
+            if one[0].role == "length":
+                hypothesis = "length, or something in other parts that were deleted"
             self.causes.append(self._cause(hypothesis, [one]))
             self._said.append(f"Cause: {hypothesis}. {self._line(one, capital=True)}.")
         elif one[1].decision == "does not change":
