@@ -2,9 +2,9 @@
 
 A name becomes an invented name and an identifier another one in the same style, wherever in the prompt they stand. A
 number becomes another with as many digits; a year stays in its century. A word becomes a word with the same ending, as
-far as endings tell its class. Quoted texts, sentences and paragraphs become text of about the same length that is about
-nothing, so that length stays and content goes; an item becomes the name of a thing. A line of code has no neutral
-substitute: its identifiers do.
+far as endings tell its class. Quoted texts, sentences, paragraphs and code blocks become text of about the same length
+that is about nothing, so that length stays and content goes; an item becomes the name of a thing. A line of code has no
+neutral substitute: its identifiers do.
 """
 
 import re
@@ -35,7 +35,7 @@ def replaced(prompt: Prompt, segments: Sequence[Segment], variant: int = 0) -> E
         variant: Which of two substitutes, 0 or 1; they differ from each other.
 
     Raises:
-        CounterfactualError: If a segment is code, or nothing changes.
+        CounterfactualError: If a segment is a line of code, or nothing changes.
     """
     whole = "\n".join(turn.content for turn in prompt.turns)
     substitutes: dict[tuple[str, str], str] = {}
@@ -116,9 +116,9 @@ def _substitute(segment: Segment, whole: str, taken: set[str], variant: int, sal
         case "item":
             mark = item_mark(text)
             return text[:mark] + _free(ITEMS[variant % 2], whole, taken, salt)
-        case "line" | "code":
+        case "line":
             raise CounterfactualError("A line of code has no neutral substitute.", "Replace its identifiers.")
-        case "sentence" | "paragraph" | "turn":
+        case "sentence" | "paragraph" | "turn" | "code":
             return _filler(len(text), variant)
 
 
