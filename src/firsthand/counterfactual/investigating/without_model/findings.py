@@ -1,0 +1,205 @@
+"""What exploring found so far, and the parts of a prompt that an investigator picks from."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, ParamSpec, TypeAlias
+
+from firsthand.counterfactual.edits import Edit
+from firsthand.counterfactual.investigating.without_model.necessary import Changing, Unit, flat
+from firsthand.counterfactual.investigating.without_model.wording import called
+from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.segments import (
+    Segment,
+    leaves,
+    outside,
+    removed,
+    replaced,
+    segmented,
+    sequences,
+    shortened,
+    walk,
+)
+from firsthand.counterfactual.segments.removing import exchanges
+from firsthand.errors import CounterfactualError
+
+P = ParamSpec("P")
+How: TypeAlias = Literal["removed", "replaced"]
+"""What is done with parts."""
+
+LEAVES: Final = ("name", "number", "quote", "identifier", "word")
+REPLACED_TOGETHER: Final = ("name", "number", "quote", "identifier")
+_LISTS: Final = 2
+
+
+@dataclass(frozen=True)
+class Found:
+    """Parts whose change seems to move the rate.
+
+    Attributes:
+        units: The parts.
+        how: Whether they were deleted or replaced.
+    """
+
+    units: tuple[Unit, ...]
+    how: How = "removed"
+
+    @property
+    def segments(self) -> list[Segment]:
+        """All segments of the parts."""
+        return flat(self.units)
+
+    def edit(self, prompt: Prompt) -> Edit:
+        """The edit that changes them."""
+        return (deleting if self.how == "removed" else replacing)(prompt)(self.segments)
+
+
+@dataclass
+class Findings:
+    """What exploring found so far.
+
+    Attributes:
+        prompt: The prompt.
+        roots: Its segments.
+        found: Sets of parts that seem to matter.
+        whole: Whether the rate moves if everything is deleted, and which way; ``None`` if that was not tried.
+        length: Whether other text of as much length seems to matter as well.
+        enough: Whether what was found seems to be enough by itself, so that nothing else is needed.
+        partial: Whether a set seems to do clearly less than deleting everything does.
+        spent: Whether the budget ended the search.
+    """
+
+    prompt: Prompt
+    roots: tuple[Segment, ...]
+    found: list[Found] = field(default_factory=list)
+    whole: int | None = None
+    length: bool = False
+    enough: bool = False
+    partial: bool = False
+    spent: bool = False
+
+    @classmethod
+    def of(cls, prompt: Prompt) -> "Findings":
+        """Nothing found yet."""
+        return cls(prompt, segmented(prompt))
+
+    @property
+    def units(self) -> list[Unit]:
+        """All parts that were found."""
+        return [unit for one in self.found for unit in one.units]
+
+    @property
+    def segments(self) -> list[Segment]:
+        """All segments of all that was found."""
+        return [segment for one in self.found for segment in one.segments]
+
+
+def deleting(prompt: Prompt) -> Changing:
+    """Deletion; identifiers by themselves are renamed instead, since a program without them is none."""
+
+    def change(segments: Sequence[Segment]) -> Edit:
+        if all(segment.kind == "identifier" for segment in segments):
+            return replaced(prompt, segments)
+        return removed(prompt, segments)
+
+    return change
+
+
+def replacing(prompt: Prompt) -> Changing:
+    """Something neutral instead."""
+
+    def change(segments: Sequence[Segment]) -> Edit:
+        return replaced(prompt, segments)
+
+    return change
+
+
+def attempted(make: Callable[P, Edit], *args: P.args, **kwargs: P.kwargs) -> Edit | None:
+    """An edit, or ``None`` if there is none of that kind."""
+    try:
+        return make(*args, **kwargs)
+    except CounterfactualError:
+        return None
+
+
+def top_units(prompt: Prompt, roots: Sequence[Segment]) -> list[Unit]:
+    """The coarsest parts that can be deleted: the system's turn, each earlier exchange, each block of the last one."""
+    by_turn = {root.turn: root for root in roots}
+    units: list[Unit] = [(root,) for root in roots if prompt.turns[root.turn].role == "system"]
+    groups = exchanges(prompt)
+    for group in groups[:-1]:
+        some = tuple(by_turn[number] for number in group if number in by_turn)
+        units += [some] if some else []
+    for number in groups[-1]:
+        units += [(block,) for block in by_turn[number].children] if number in by_turn else []
+    return units
+
+
+def other_text(findings: Findings) -> list[Segment]:
+    """Other segments, as fine as what was found first and together at least as long; empty if there are none."""
+    if not findings.found:
+        return []
+    away = findings.found[0].segments
+    left = sum(segment.end - segment.start for segment in away)
+    texts = {segment.text.lower() for segment in away}
+    free = outside(findings.roots, findings.segments)
+    fine = all(segment.kind in LEAVES for segment in away)
+    choices = leaves(free) if fine else _statements(free)
+    choices = [one for one in choices if one.text.lower() not in texts and (one.kind in LEAVES) == fine]
+    chosen: list[Segment] = []
+    for one in sorted(choices, key=lambda one: (one.start - one.end, one.turn, one.start)):
+        if one.end - one.start <= left:
+            chosen.append(one)
+            left -= one.end - one.start
+    rest = [one for one in choices if one not in chosen and one.end - one.start >= left]
+    if left > 0 and rest:
+        chosen.append(min(rest, key=lambda one: (one.end - one.start, one.turn, one.start)))
+        left = 0
+    return chosen if left <= 0 else []
+
+
+def less_text(findings: Findings) -> tuple[Edit, str] | None:
+    """An edit that leaves less text and does not touch what was found first, and what it does in words.
+
+    For lack of other text, one that puts something short in place of what was found. ``None`` if neither can be made.
+    """
+    if not findings.found:
+        return None
+    other = other_text(findings)
+    edit = attempted(removed, findings.prompt, other) if other else None
+    if edit:
+        return edit, f"as much other text deleted ({called([(one,) for one in other])})"
+    edit = attempted(shortened, findings.prompt, findings.found[0].segments)
+    return (edit, f"{called(findings.found[0].units)} replaced by less text about nothing") if edit else None
+
+
+def others_of(findings: Findings, kind: str) -> list[Segment]:
+    """Leaves of a kind that are no part of what was found, and whose text does not stand in it."""
+    away = findings.segments
+    free = [one for one in leaves_of(findings.roots) if one.kind == kind]
+    return [one for one in free if not any(one.overlaps(other) or one.text in other.text for other in away)]
+
+
+def leaves_of(roots: Sequence[Segment]) -> Iterator[Segment]:
+    """Segments of the finest kinds, quoted texts as a whole and not what is in them."""
+    for segment in roots:
+        if segment.kind in LEAVES:
+            yield segment
+        else:
+            yield from leaves_of(segment.children)
+
+
+def lists_of(roots: Sequence[Segment]) -> list[tuple[Segment, ...]]:
+    """The longest lists."""
+    return sorted(sequences(roots), key=lambda run: -len(run))[:_LISTS]
+
+
+def by_text(segments: Sequence[Segment]) -> list[Unit]:
+    """Segments with the same text as one part each."""
+    grouped: dict[str, list[Segment]] = {}
+    for one in segments:
+        grouped.setdefault(one.text, []).append(one)
+    return [tuple(group) for group in grouped.values()]
+
+
+def _statements(segments: Sequence[Segment]) -> list[Segment]:
+    return [one for one in walk(segments) if one.kind in ("sentence", "item", "line")]

@@ -1,0 +1,6 @@
+"""Makes the plain driver and the planted prompts of ``tests/oracles`` importable by name."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "oracles"))
