@@ -104,7 +104,7 @@ def search(screened: Screened, target: str) -> Search:
     )
 
 
-INVESTIGATOR = Investigator("scripted", search, 10)
+INVESTIGATOR = Investigator("scripted", search, 10 * SAMPLES)
 
 
 def flagged(text: str) -> Screened:

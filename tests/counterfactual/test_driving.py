@@ -41,7 +41,7 @@ def driven(store: Store, target: Scripted, texts: Sequence[str] = TEXTS, **limit
     at_once = limits.pop("at_once", 1000)
     bench = Bench(target, by_program, store, Budget(**limits), at_once)
     found = [flagged(text) for text in texts]
-    return drive([(one, search(one, target.identity)) for one in found], bench, Silent(), most=10)
+    return drive([(one, search(one, target.identity)) for one in found], bench, Silent(), most=200)
 
 
 def test_each_search_is_sent_the_rates_of_its_own_requests_in_their_order(tmp_path: Path) -> None:
@@ -198,8 +198,8 @@ def test_progress_ends_where_it_said_it_would(tmp_path: Path, limit: dict[str, i
     found = [flagged(text) for text in TEXTS]
     with Store(tmp_path) as store:
         bench = Bench(target, by_program, store, Budget(**limit), 100)
-        drive([(one, search(one, "scripted")) for one in found], bench, progress, most=12)
-        assert progress.done == progress.total == len(TEXTS) * 12
+        drive([(one, search(one, "scripted")) for one in found], bench, progress, most=240)
+        assert progress.done == progress.total == len(TEXTS) * 240
         requests = [Request(prompt=one, batch="screen", samples=5) for one in PROMPTS]
         sample(Bench(target, by_program, store), requests, "sampling", progress)
     assert progress.done == progress.total == len(PROMPTS)

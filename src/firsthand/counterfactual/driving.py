@@ -31,7 +31,7 @@ class _Running:
         screened: What it investigates.
         search: The search.
         wants: What it waits for.
-        steps: Batches that it was sent.
+        steps: Responses that it was told of.
         baseline: Counts on the prompt as it is, as far as it was sent any.
         found: What it returned, or what stands for it if it was stopped.
     """
@@ -63,7 +63,7 @@ def drive(
         bench: Where batches come from and are judged; finished investigations are kept in its store.
         progress: Who is told.
         investigator: Who investigates, for investigations that end without a report.
-        most: Batches that a search wants at most, from which the time left is told.
+        most: Responses that a search wants at most, from which the time left is told.
 
     Returns:
         One investigation for each search, in their order. One that could not be finished, because the budget was spent
@@ -97,7 +97,7 @@ def _feed(ready: Sequence[_Running], bench: Bench, investigator: str, progress: 
         for request, rate in zip(one.wants, own, strict=True):
             if request.prompt.id == one.screened.prompt.id:
                 one.baseline = rate if one.baseline is None else one.baseline + rate
-        before, one.steps = one.steps, one.steps + len(own)
+        before, one.steps = one.steps, one.steps + sum(request.samples for request in one.wants)
         _advance(one, own, bench, investigator)
         _told(one, before, most, progress)
 
@@ -127,7 +127,7 @@ def _unfinished(one: _Running, target: str, investigator: str, why: str) -> Inve
 
 
 def _told(one: _Running, before: int, most: int, progress: Progress) -> None:
-    """Tell of the batches that a search was sent; one that has ended counts as if it had wanted all it could."""
+    """Tell of the responses that a search was told of; one that has ended counts as if it had wanted all it could."""
     now = most if one.found is not None else min(one.steps, most - 1)
     for _ in range(max(0, now - min(before, most - 1))):
         progress.step()

@@ -14,7 +14,7 @@ class Investigator:
     Attributes:
         name: Name, as it stands in investigations.
         search: Makes the search for a screened behaviour of a target of some identity.
-        most: Batches that one search wants at most.
+        most: Responses that one search wants at most.
     """
 
     name: str
@@ -22,13 +22,17 @@ class Investigator:
     most: int
 
 
-def without_model(samples: int) -> Investigator:
+def without_model(samples: int, *, thorough: bool = True, responses: int | None = None) -> Investigator:
     """The investigator that needs no language model.
 
     Args:
-        samples: Responses of every batch.
+        samples: Responses of the baseline and of each confirmed edit.
+        thorough: Up to 12 confirmed edits and three causes, or up to 7 and one.
+        responses: Most responses of one search; by default what the settings of that name say.
     """
-    from firsthand.counterfactual.investigating.without_model import NAME, Settings, most_batches, search
+    from firsthand.counterfactual.investigating.without_model import INVESTIGATOR, SearchSettings, search
 
-    settings = Settings(samples=samples)
-    return Investigator(NAME, lambda screened, target: search(screened, target, settings), most_batches(settings))
+    named = SearchSettings.named("thorough" if thorough else "light")
+    fields = {"samples": samples, "responses": max(2 * samples, responses or named.responses)}
+    settings = SearchSettings.model_validate({**named.model_dump(), **fields})
+    return Investigator(INVESTIGATOR, lambda screened, target: search(screened, target, settings), settings.responses)

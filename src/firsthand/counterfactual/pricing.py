@@ -54,7 +54,7 @@ def price(prompts: Sequence[Prompt], settings: RunSettings, investigator: Invest
     sampling, unique = settings.sampling, len({prompt.id for prompt in prompts})
     investigations = unique if settings.most is None else min(unique, settings.most)
     screening = unique * sampling.samples
-    investigating = investigations * investigator.most * sampling.samples
+    investigating = investigations * investigator.most
     return Price(
         prompts=unique,
         investigations=investigations,

@@ -22,7 +22,7 @@ SMALL = ("--samples", "4", "--max-tokens", "6", "--investigations", "3")
 @pytest.fixture(autouse=True)
 def _scripted(monkeypatch: pytest.MonkeyPatch) -> None:
     """An investigator of a few batches, so that what is tested is what stands around it."""
-    monkeypatch.setattr(local, "without_model", lambda samples: INVESTIGATOR)
+    monkeypatch.setattr(local, "without_model", lambda samples, thorough: INVESTIGATOR)
 
 
 def demo(firsthand: Command, model: Path, out: Path, *options: str | Path) -> Done:

@@ -17,10 +17,12 @@ WITHOUT_SYSTEM = CHAT.replace(
     "%}{{", "%}{% if m['role'] == 'system' %}{{ raise_exception('no system role') }}{% endif %}{{", 1
 )
 WITH_TOOLS = (
-    "{% if tools %}{{ '<|im_start|>tools\n' }}{% for t in tools %}{{ t['function']['name'] + ' ' }}{% endfor %}{% endif %}"
+    "{% if tools %}{{ '<|im_start|>tools\n' }}{% for t in tools %}{{ t['function']['name'] + ' ' }}{% endfor %}"
+    "{% endif %}"
     "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] }}"
     "{% for c in m['tool_calls'] or [] %}{{ 'call ' + c['function']['name'] + (c['function']['arguments'] | tojson) }}"
-    "{% endfor %}{{ '<|im_end|>\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+    "{% endfor %}{{ '<|im_end|>\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
 SYSTEM, USER = Turn(role="system", content="be brief"), Turn(role="user", content="hello there, answer")
 ANSWER = Turn(role="assistant", content="It now holds code")

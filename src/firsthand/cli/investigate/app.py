@@ -19,6 +19,10 @@ Investigations = Annotated[
     int | None, typer.Option(help="Most investigations; the most frequent behaviours are taken.", min=1)
 ]
 Threshold = Annotated[int, typer.Option(help="Lowest rating (1-5) that is investigated.", min=1, max=5)]
+Light = Annotated[
+    bool,
+    typer.Option("--light/--thorough", help="Up to 7 confirmed edits and one cause, or up to 12 and three causes."),
+]
 Seed = Annotated[int, typer.Option(help="Names every draw.", min=0)]
 MostResponses = Annotated[
     int | None, typer.Option("--most-responses", help="Stop before more responses are drawn in this folder.", min=1)
@@ -40,6 +44,7 @@ def demo(
     samples: Samples = 20,
     max_tokens: MaxTokens = 48,
     investigations: Investigations = 12,
+    light: Light = True,
     threshold: Threshold = 3,
     seed: Seed = 0,
     most_responses: MostResponses = None,
@@ -55,7 +60,23 @@ def demo(
 
     drawn = {"samples": samples, "max_tokens": max_tokens, "seed": seed}
     limits = {"responses": most_responses, "tokens": most_tokens}
-    run_local(Ask(list(DEMO), model, out, drawn, limits, investigations, threshold, None, json, device, dtype, dry_run))
+    run_local(
+        Ask(
+            list(DEMO),
+            model,
+            out,
+            drawn,
+            limits,
+            investigations,
+            not light,
+            threshold,
+            None,
+            json,
+            device,
+            dtype,
+            dry_run,
+        )
+    )
 
 
 @investigate_app.command("run")
@@ -70,6 +91,7 @@ def run(
     samples: Samples = 30,
     max_tokens: MaxTokens = 500,
     investigations: Investigations = None,
+    light: Light = False,
     threshold: Threshold = 3,
     seed: Seed = 0,
     most_responses: MostResponses = None,
@@ -87,4 +109,20 @@ def run(
     drawn = {"samples": samples, "max_tokens": max_tokens, "seed": seed}
     limits = {"responses": most_responses, "tokens": most_tokens}
     read = read_prompts(prompts)
-    run_local(Ask(read, model, out, drawn, limits, investigations, threshold, behaviours, json, device, dtype, dry_run))
+    run_local(
+        Ask(
+            read,
+            model,
+            out,
+            drawn,
+            limits,
+            investigations,
+            not light,
+            threshold,
+            behaviours,
+            json,
+            device,
+            dtype,
+            dry_run,
+        )
+    )

@@ -35,6 +35,7 @@ class Ask:
         drawn: Fields of :class:`~firsthand.counterfactual.responses.Sampling`.
         limits: Most responses and tokens of the folder.
         most: Most investigations.
+        thorough: Whether the investigator confirms many edits, or few.
         threshold: Lowest rating that is investigated.
         behaviours: A file of behaviours; ``None`` for the built-in ones and those made from prompts.
         json: Where the result goes, too.
@@ -49,6 +50,7 @@ class Ask:
     drawn: dict[str, int]
     limits: dict[str, int | None]
     most: int | None
+    thorough: bool
     threshold: int
     behaviours: Path | None
     json: Path | None
@@ -88,7 +90,7 @@ def check_investigator(name: str) -> None:
 def run_local(ask: Ask) -> None:
     """Investigate, or tell the price, and say what was found."""
     settings, candidates = ask.settings, ask.candidates()
-    investigator = without_model(settings.sampling.samples)
+    investigator = without_model(settings.sampling.samples, thorough=ask.thorough)
     with TerminalProgress() as progress:
         loaded = load(ask.model, device=ask.device, dtype=ask.dtype, progress=progress.say)
         if ask.dry_run:
