@@ -36,9 +36,8 @@ def prompt(text: str, place: str = "") -> Prompt:
 
 
 PROMPTS = [prompt(f"Describe the {thing} by the {WORD} at the door.", str(i)) for i, thing in enumerate(("cup", "map"))]
-PROMPTS += [
-    prompt(f"Describe the {thing} in a drawer.", thing) for thing in ("pen", "key", "nail", "coin", "ring", "lid")
-]
+THINGS = "pen key nail coin ring lid cork bell rope fork vase"
+PROMPTS += [prompt(f"Describe the {thing} in a drawer.", thing) for thing in THINGS.split()]
 
 
 class Scripted:

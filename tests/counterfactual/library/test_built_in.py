@@ -59,7 +59,7 @@ EXAMPLES = {
     "money": ("It costs $5", "It costs five"),
     "percentage": ("12 percent", "twelve in all"),
     "story": ("Once upon a time", "It happened once"),
-    "meaning": ("Inflation is a rise of prices", "Prices rise"),
+    "meaning": ("The inflation of a year is a rise of prices", "Prices rise"),
     "pirate": ("Ahoy, matey!", "The sea"),
     "very short": ("Canberra.", "It is Canberra, and not Sydney, as many people think of it."),
     "one word": ("Canberra.", "It is Canberra."),
