@@ -235,7 +235,7 @@ def test_verdicts_are_given_once_and_a_failed_response_is_never_a_no(tmp_path: P
     request = Request(prompt=prompt(TEXTS[0]), batch="baseline", samples=SAMPLES)
     with Store(tmp_path) as store:
         bench = Bench(Failing(), judge, store)
-        bench.ask([request])
+        bench.ask({bench.key(request): request})
         (rate,) = bench.rates([(SPARKLES, request)])
         assert bench.rates([(SPARKLES, request)] * 2) == [rate, rate]
         assert judged == [1]

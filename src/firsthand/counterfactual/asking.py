@@ -1,7 +1,8 @@
 """Batches that are wanted: taken from the store, else asked of the target and kept before anything is made of them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, TypeAlias
 
 from firsthand.counterfactual.behaviours import Asked, Behaviour, Verdict, judged
@@ -99,41 +100,45 @@ class Bench:
         self._target, self._judge, self._at_once = target, judge, at_once
         self._known: set[str] = set()
 
-    def has(self, request: Request) -> bool:
-        """Whether a request has been answered."""
-        key = request.key(self.identity)
-        if key not in self._known and self.store.responses(request, self.identity) is not None:
+    def key(self, request: Request) -> str:
+        """Under which the batch of a request is kept."""
+        return request.key(self.identity)
+
+    def has(self, key: str) -> bool:
+        """Whether a batch has been drawn."""
+        if key not in self._known and self.store.has(key):
             self._known.add(key)
         return key in self._known
 
-    def ask(self, requests: Iterable[Request]) -> int:
+    def ask(self, wanted: Mapping[str, Request]) -> list[str]:
         """Ask for the first of some requests in one call, and keep what comes.
 
         Args:
-            requests: Requests that have not been answered; equal ones are asked once.
+            wanted: Requests that have not been answered, by their keys; looked at in order, as far as one call goes.
 
         Returns:
-            How many were answered; 0 if the budget allows none.
+            Keys of those that were answered; none if the budget allows none.
         """
-        wanted = list({request.key(self.identity): request for request in requests}.values())
-        call, room = wanted[:1], self._at_once - sum(one.samples for one in wanted[:1])
-        for request in wanted[1:]:
+        call: dict[str, Request] = {}
+        room = self._at_once
+        for key, request in wanted.items():
             room -= request.samples
-            if room < 0:
+            if room < 0 and call:
                 break
-            call.append(request)
-        call = call[: self.budget.allowed(call, self.store.spent())]
+            call[key] = request
+        allowed = self.budget.allowed(list(call.values()), self.store.spent())
+        call = dict(islice(call.items(), allowed))
         if not call:
-            return 0
-        answers = self._target.respond(call)
+            return []
+        answers = self._target.respond(list(call.values()))
         if len(answers) != len(call):
             raise CounterfactualError(
                 f"The target was asked for {len(call)} batches and gave {len(answers)}.", "Mend the target."
             )
-        for request, responses in zip(call, answers, strict=True):
+        for request, responses in zip(call.values(), answers, strict=True):
             self.store.keep_responses(request, self.identity, responses)
-        self._known |= {request.key(self.identity) for request in call}
-        return len(call)
+        self._known |= call.keys()
+        return list(call)
 
     def responses(self, request: Request) -> list[Response]:
         """The responses to a request that has been answered."""
@@ -173,13 +178,12 @@ def sample(bench: Bench, requests: Sequence[Request], stage: str, progress: Prog
         For each request its responses; ``None`` where the budget did not allow for them.
     """
     progress.start(stage, len(requests))
-    open_ = [request for request in requests if not bench.has(request)]
+    keys = [bench.key(request) for request in requests]
+    open_ = {key: request for key, request in zip(keys, requests, strict=True) if not bench.has(key)}
     for _ in range(len(requests) - len(open_)):
         progress.step()
-    while open_:
-        if not bench.ask(open_):
-            break
-        before, open_ = len(open_), [request for request in open_ if not bench.has(request)]
-        for _ in range(before - len(open_)):
+    while open_ and (done := bench.ask(open_)):
+        for key in done:
+            del open_[key]
             progress.step()
-    return [bench.responses(request) if bench.has(request) else None for request in requests]
+    return [bench.responses(request) if bench.has(key) else None for key, request in zip(keys, requests, strict=True)]

@@ -30,7 +30,7 @@ class _Running:
     Attributes:
         screened: What it investigates.
         search: The search.
-        wants: What it waits for.
+        wants: What it waits for, each with its key.
         steps: Responses that it was told of.
         baseline: Counts on the prompt as it is, as far as it was sent any.
         found: What it returned, or what stands for it if it was stopped.
@@ -38,7 +38,7 @@ class _Running:
 
     screened: Screened
     search: Search
-    wants: list[Request] = field(default_factory=list)
+    wants: list[tuple[str, Request]] = field(default_factory=list)
     steps: int = 0
     baseline: Rate | None = None
     found: Investigation | None = None
@@ -76,10 +76,10 @@ def drive(
         _advance(one, None, bench, investigator)
         _told(one, 0, most, progress)
     while waiting := [one for one in running if one.found is None]:
-        if ready := [one for one in waiting if all(bench.has(request) for request in one.wants)]:
+        if ready := [one for one in waiting if all(bench.has(key) for key, _ in one.wants)]:
             _feed(ready, bench, investigator, progress, most)
             continue
-        if not bench.ask(request for one in waiting for request in one.wants if not bench.has(request)):
+        if not bench.ask({key: request for one in waiting for key, request in one.wants if not bench.has(key)}):
             for one in waiting:
                 one.search.close()
                 one.found = _unfinished(
@@ -91,13 +91,13 @@ def drive(
 
 def _feed(ready: Sequence[_Running], bench: Bench, investigator: str, progress: Progress, most: int) -> None:
     """Send searches what they wait for."""
-    rates = iter(bench.rates([(one.behaviour, request) for one in ready for request in one.wants]))
+    rates = iter(bench.rates([(one.behaviour, request) for one in ready for _, request in one.wants]))
     for one in ready:
         own = [next(rates) for _ in one.wants]
-        for request, rate in zip(one.wants, own, strict=True):
+        for (_, request), rate in zip(one.wants, own, strict=True):
             if request.prompt.id == one.screened.prompt.id:
                 one.baseline = rate if one.baseline is None else one.baseline + rate
-        before, one.steps = one.steps, one.steps + sum(request.samples for request in one.wants)
+        before, one.steps = one.steps, one.steps + sum(request.samples for _, request in one.wants)
         _advance(one, own, bench, investigator)
         _told(one, before, most, progress)
 
@@ -105,7 +105,8 @@ def _feed(ready: Sequence[_Running], bench: Bench, investigator: str, progress: 
 def _advance(one: _Running, rates: list[Rate] | None, bench: Bench, investigator: str) -> None:
     """Let a search go on until it wants something or ends."""
     try:
-        one.wants = next(one.search) if rates is None else one.search.send(rates)
+        wants = next(one.search) if rates is None else one.search.send(rates)
+        one.wants = [(bench.key(request), request) for request in wants]
     except StopIteration as ended:
         found = ended.value
         if not isinstance(found, Investigation):

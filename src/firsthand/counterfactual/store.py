@@ -91,6 +91,10 @@ class Store:
         held = self._value("SELECT value, sha256 FROM batches WHERE key = ?", request.key(target))
         return None if held is None else self._read(held, lambda rows: [Response.model_validate(row) for row in rows])
 
+    def has(self, key: str) -> bool:
+        """Whether a batch is kept under a key (:meth:`~firsthand.counterfactual.responses.Request.key`)."""
+        return bool(self._all("SELECT 1 FROM batches WHERE key = ?", key))
+
     def keep_responses(self, request: Request, target: str, responses: Sequence[Response]) -> None:
         """Keep a batch, once and for all.
 

@@ -34,10 +34,10 @@ def test_the_rarer_a_behaviour_is_elsewhere_the_more_unexpected_it_is(share: flo
 
 
 def test_the_share_elsewhere_is_drawn_towards_a_half_by_one_prompt_s_worth() -> None:
-    assert elsewhere([]) == 0.5
-    assert elsewhere([0.0]) == 0.25
-    assert elsewhere([0.0] * 39) == pytest.approx(0.0125)
-    assert elsewhere([1.0, 0.5]) == pytest.approx(2 / 3)
+    assert elsewhere(0.0, 0) == 0.5
+    assert elsewhere(0.0, 1) == 0.25
+    assert elsewhere(0.0, 39) == pytest.approx(0.0125)
+    assert elsewhere(1.5, 2) == pytest.approx(2 / 3)
 
 
 def test_a_behaviour_that_only_one_prompt_has_is_flagged_with_its_counts_and_questions() -> None:
@@ -108,7 +108,7 @@ def test_naming_a_prompt_s_own_name_is_held_against_naming_the_names_of_others()
     usual = screen(named, ())
     assert {one.rating for one in usual.screened} == {1}
     silent = [(asked(f"Write to {name} about it."), batch("Dear you")) for name in ("Emil", "Fritz", "Gerda", "Hans")]
-    unusual = screen([named[0], *silent * 1, *others(30, "x")], ())
+    unusual = screen([named[0], *silent, *others(30, "x")], ())
     (one,) = unusual.flagged()
     assert one.prompt == named[0][0]
     assert "name Anna" in one.summary

@@ -18,6 +18,7 @@ behaviour is never its baseline: the largest of many shares is too large.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Final
 
 from firsthand.counterfactual.behaviours import judged
@@ -84,9 +85,14 @@ def rating(elsewhere: float) -> int:
     return next((stars for most, stars in RATINGS if elsewhere <= most), 1)
 
 
-def elsewhere(shares: Sequence[float]) -> float:
-    """The smoothed share over other prompts, one share each."""
-    return (sum(shares) + 0.5) / (len(shares) + 1)
+def elsewhere(total: float, others: int) -> float:
+    """The smoothed share over other prompts.
+
+    Args:
+        total: The sum of the shares over them.
+        others: How many they are.
+    """
+    return (max(0.0, total) + 0.5) / (others + 1)
 
 
 def screen(
@@ -108,13 +114,13 @@ def screen(
     """
     counts = [_counts(prompt, responses, candidates, own_words) for prompt, responses in batches]
     highest = [_by_family(found) for found in counts]
+    totals = _totals(highest)
     screened, nothing = [], []
     for number, (prompt, responses) in enumerate(batches):
         if all(response.missing for response in responses):
             nothing.append((prompt, _why_missing(responses)))
             continue
-        others = [shares for other, shares in enumerate(highest) if other != number]
-        seen = [Counted(c, rate, elsewhere(_shares(others, c.family))) for c, rate in counts[number]]
+        seen = [Counted(c, rate, _elsewhere(totals, highest[number], c.family)) for c, rate in counts[number]]
         often = [one for one in seen if one.rate.share is not None and one.rate.share >= frequent]
         if not often:
             nothing.append((prompt, "no behaviour is frequent"))
@@ -140,9 +146,18 @@ def _by_family(found: Sequence[tuple[Candidate, Rate]]) -> dict[str, float]:
     return highest
 
 
-def _shares(others: Sequence[Mapping[str, float]], family: str) -> list[float]:
-    """Shares over those other prompts that could show the behaviour."""
-    return [shares[family] for shares in others if family in shares]
+def _totals(highest: Sequence[Mapping[str, float]]) -> dict[str, tuple[float, int]]:
+    """For each family the sum of its shares, and the number of prompts that could show it."""
+    shares: dict[str, list[float]] = {}
+    for found in highest:
+        for family, share in found.items():
+            shares.setdefault(family, []).append(share)
+    return {family: (fsum(some), len(some)) for family, some in shares.items()}
+
+
+def _elsewhere(totals: Mapping[str, tuple[float, int]], own: Mapping[str, float], family: str) -> float:
+    total, prompts = totals.get(family, (0.0, 0))
+    return elsewhere(total - own.get(family, 0.0), prompts - (family in own))
 
 
 def _screened(prompt: Prompt, chosen: Counted) -> Screened:
