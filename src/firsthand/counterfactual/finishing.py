@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from firsthand.counterfactual.asking import Bench
 from firsthand.counterfactual.running import Ran
 from firsthand.progress import Progress
 from firsthand.trials.files import write_atomic, write_json
@@ -25,13 +26,27 @@ class Left:
     investigations: Path
 
 
-def finish(ran: Ran, folder: Path, target: dict[str, Any], progress: Progress) -> Left:
+@dataclass(frozen=True)
+class About:
+    """What a reader should know of a run besides what it found.
+
+    Attributes:
+        target: What identifies the target, as plain JSON values; its ``name`` is the one that it goes by.
+        reproduce: Commands that repeat the run.
+    """
+
+    target: dict[str, Any]
+    reproduce: tuple[str, ...] = ()
+
+
+def finish(ran: Ran, bench: Bench, folder: Path, about: About, progress: Progress) -> Left:
     """Write everything that a run found.
 
     Args:
         ran: What was found.
+        bench: Where batches come from and are judged.
         folder: The run's folder.
-        target: What identifies the target, for a reader.
+        about: What else a reader should know.
         progress: Who is told.
 
     Returns:
@@ -44,16 +59,18 @@ def finish(ran: Ran, folder: Path, target: dict[str, Any], progress: Progress) -
     left = Left(folder / "result.json", folder / "investigations.jsonl")
     lines = [one.model_dump_json() + "\n" for one in ran.investigations]
     write_atomic(left.investigations, "".join(lines).encode())
-    write_json(left.result, document(ran, target))
+    write_json(left.result, document(ran, about))
     return left
 
 
-def document(ran: Ran, target: dict[str, Any]) -> dict[str, Any]:
+def document(ran: Ran, about: About) -> dict[str, Any]:
     """What a run found, as plain JSON values."""
     return {
         "schema_version": SCHEMA,
         "package_version": __version__,
-        "target": {"identity": ran.target, **target},
+        "target": {"identity": ran.target, **about.target},
+        "investigator": ran.investigator,
+        "reproduce": list(about.reproduce),
         "settings": ran.settings.model_dump(mode="json"),
         "prompts": len(ran.prompts) + ran.repeated,
         "accounts": ran.accounts(),

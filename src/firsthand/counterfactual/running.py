@@ -48,6 +48,7 @@ class Ran:
     Attributes:
         settings: How it was made.
         target: Identity of the target.
+        investigator: Who investigated.
         prompts: The prompts, each once.
         repeated: Prompts that were given more than once, and asked once.
         undrawn: Prompts whose responses the budget did not allow for.
@@ -59,6 +60,7 @@ class Ran:
 
     settings: RunSettings
     target: str
+    investigator: str
     prompts: tuple[Prompt, ...]
     repeated: int
     undrawn: tuple[Prompt, ...]
@@ -148,6 +150,7 @@ def investigate(
     return Ran(
         settings=settings,
         target=bench.identity,
+        investigator=investigator.name,
         prompts=tuple(unique),
         repeated=len(prompts) - len(unique),
         undrawn=tuple(prompt for prompt, responses in drawn if responses is None),

@@ -164,6 +164,11 @@ class Store:
         row = self._all("SELECT COUNT(*), COALESCE(SUM(responses), 0), COALESCE(SUM(tokens), 0) FROM batches")[0]
         return Spent(*map(int, row))
 
+    def times(self) -> tuple[datetime, datetime] | None:
+        """When the first and the last batch were kept; ``None`` before there is one."""
+        first, last = self._all("SELECT MIN(at), MAX(at) FROM batches")[0]
+        return None if first is None else (datetime.fromisoformat(first), datetime.fromisoformat(last))
+
     def contents(self) -> dict[str, dict[str, Any]]:
         """Everything that is kept, without times: equal for equal runs, however often they were interrupted."""
         batches = {

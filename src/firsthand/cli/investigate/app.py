@@ -58,23 +58,22 @@ def demo(
     from firsthand.cli.investigate.local import Ask, run_local
     from firsthand.counterfactual.demo_prompts import DEMO
 
-    drawn = {"samples": samples, "max_tokens": max_tokens, "seed": seed}
-    limits = {"responses": most_responses, "tokens": most_tokens}
     run_local(
         Ask(
-            list(DEMO),
-            model,
-            out,
-            drawn,
-            limits,
-            investigations,
-            not light,
-            threshold,
-            None,
-            json,
-            device,
-            dtype,
-            dry_run,
+            words=("demo",),
+            prompts=list(DEMO),
+            model=model,
+            out=out,
+            drawn={"samples": samples, "max_tokens": max_tokens, "seed": seed},
+            limits={"responses": most_responses, "tokens": most_tokens},
+            most=investigations,
+            thorough=not light,
+            threshold=threshold,
+            behaviours=None,
+            json=json,
+            device=device,
+            dtype=dtype,
+            dry_run=dry_run,
         )
     )
 
@@ -106,23 +105,23 @@ def run(
     from firsthand.counterfactual.prompt_files import read_prompts
 
     check_investigator(investigator)
-    drawn = {"samples": samples, "max_tokens": max_tokens, "seed": seed}
-    limits = {"responses": most_responses, "tokens": most_tokens}
-    read = read_prompts(prompts)
+    words = ("run", "--prompts", str(prompts), "--investigator", investigator)
+    words += () if behaviours is None else ("--behaviours", str(behaviours))
     run_local(
         Ask(
-            read,
-            model,
-            out,
-            drawn,
-            limits,
-            investigations,
-            not light,
-            threshold,
-            behaviours,
-            json,
-            device,
-            dtype,
-            dry_run,
+            words=words,
+            prompts=read_prompts(prompts),
+            model=model,
+            out=out,
+            drawn={"samples": samples, "max_tokens": max_tokens, "seed": seed},
+            limits={"responses": most_responses, "tokens": most_tokens},
+            most=investigations,
+            thorough=not light,
+            threshold=threshold,
+            behaviours=behaviours,
+            json=json,
+            device=device,
+            dtype=dtype,
+            dry_run=dry_run,
         )
     )

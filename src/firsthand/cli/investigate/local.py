@@ -1,5 +1,6 @@
 """What the commands do that investigate a local model without a language model as investigator."""
 
+import shlex
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from rich.console import Console
 from firsthand.cli.investigate.telling import print_price, print_ran
 from firsthand.cli.progress import TerminalProgress
 from firsthand.counterfactual.asking import Bench, Budget, by_program
-from firsthand.counterfactual.finishing import finish
+from firsthand.counterfactual.finishing import About, finish
 from firsthand.counterfactual.investigators import without_model
 from firsthand.counterfactual.library.built_in import BUILT_IN
 from firsthand.counterfactual.library.candidates import Candidate, of_behaviours
@@ -29,6 +30,7 @@ class Ask:
     """What a command was asked for.
 
     Attributes:
+        words: The command and the options that name its prompts and behaviours.
         prompts: The prompts.
         model: Name of the target.
         out: Folder of the run.
@@ -44,6 +46,7 @@ class Ask:
         dry_run: Whether only the price is told.
     """
 
+    words: tuple[str, ...]
     prompts: list[Prompt]
     model: str
     out: Path
@@ -69,6 +72,16 @@ class Ask:
     def budget(self) -> Budget:
         """What the folder may cost."""
         return Budget(**self.limits, longest=self.settings.sampling.max_tokens)
+
+    @property
+    def command(self) -> str:
+        """The command that repeats the run in a new folder."""
+        options: dict[str, object] = {"model": self.model, **self.drawn, "investigations": self.most}
+        options |= {"threshold": self.threshold, "device": self.device, "dtype": self.dtype}
+        options |= {f"most-{name}": limit for name, limit in self.limits.items()}
+        given = [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
+        effort = "--thorough" if self.thorough else "--light"
+        return shlex.join(["firsthand", "investigate", *self.words, *given, effort, "--out", "NEW_FOLDER"])
 
     def candidates(self) -> tuple[Candidate, ...]:
         """Behaviours that are looked for."""
@@ -101,7 +114,7 @@ def run_local(ask: Ask) -> None:
             with Store(ask.out) as store:
                 bench = Bench(target, by_program, store, ask.budget)
                 ran = investigate(ask.prompts, bench, investigator, candidates, settings, progress)
-            left = finish(ran, ask.out, target.card(), progress)
+                left = finish(ran, bench, ask.out, About(target.card(), (ask.command,)), progress)
     if ask.dry_run:
         print_price(price(ask.prompts, settings, investigator, rate), ask.budget, Console())
         return
