@@ -1,10 +1,5 @@
-"""A target and a search without any model, alone or as a process that can be killed.
+"""A target, a search and a whole run without any model."""
 
-``python scripted_runs.py FOLDER LOG [SECONDS]`` runs them in a folder; every request that the target is asked is a line
-of the log, written before it is answered.
-"""
-
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +39,7 @@ class Scripted:
     """Sparkles in 90% of its responses to prompts with a certain word, and in 5% of the others.
 
     Args:
-        log: Where each request goes.
+        log: File that gets a line for each request that is asked, before it is answered.
         seconds: How long a call takes.
     """
 
@@ -125,7 +120,3 @@ def run(folder: Path, target: Scripted, at_once: int = 60, budget: Budget | None
     with Store(folder) as store:
         bench = Bench(target, by_program, store, budget, at_once)
         return investigate(PROMPTS, bench, INVESTIGATOR, BEHAVIOURS, settings, Silent())
-
-
-if __name__ == "__main__":
-    run(Path(sys.argv[1]), Scripted(Path(sys.argv[2]), float(sys.argv[3])))

@@ -127,11 +127,12 @@ def test_a_budget_is_never_exceeded_and_what_it_cuts_short_says_so(tmp_path: Pat
         found = driven(store, Scripted(), at_once=50, **limit)
         spent = store.spent()
         assert spent.responses == 220
+        assert found[0].report is not None, "the first searches are finished before the last are begun"
         unfinished = [one for one in found if one.report is None]
         assert len(found) == len(TEXTS)
         assert unfinished
         assert all("budget" in one.ended and "was spent" in one.ended for one in unfinished)
-        assert all(one.baseline.valid == SAMPLES for one in found)
+        assert all(one.baseline.valid in (0, SAMPLES) for one in found)
         kept = store.parts(INVESTIGATION, Investigation)
         assert not {one.id for one in unfinished} & set(kept)
         assert driven(store, Scripted(), at_once=50, **limit) == found

@@ -1,12 +1,14 @@
 """Nothing is paid twice: what a call gave is kept before it is used, and found again as it was."""
 
-import os
 import random
 import sqlite3
 import subprocess
 import sys
 import time
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from signal import SIGKILL
 
 import pytest
 
@@ -21,7 +23,6 @@ from firsthand.counterfactual.responses import Request, Response
 from firsthand.counterfactual.store import NAME, Spent, Store
 from firsthand.errors import CounterfactualError, TraceError
 
-HERE = Path(__file__).resolve().parent
 REQUEST = Request(prompt=prompt("Say something."), batch="screen", samples=3)
 RESPONSES = [
     Response(text="Grüße, \u202e\x00 and 🦔", reasoning="hm", tokens=7),
@@ -172,7 +173,7 @@ def test_killed_at_ten_random_moments_a_run_ends_the_same_and_asks_for_nothing_t
     assert len(asked) == len(set(asked))
     rng, kept, kills = random.Random(3), set[str](), 0
     log.touch()
-    for goal in [*sorted(rng.sample(range(1, len(asked)), 10)), None]:
+    for goal in [*sorted(rng.sample(range(1, len(asked) - 6), 10)), None]:
         before = log.read_text().split()
         process = _start(folder, log)
         if goal is not None:
@@ -180,8 +181,8 @@ def test_killed_at_ten_random_moments_a_run_ends_the_same_and_asks_for_nothing_t
             time.sleep(rng.random() * 0.05)
             process.kill()
             kills += 1
-        _, errors = process.communicate(timeout=60)
-        assert goal is not None or process.returncode == 0, errors
+        process.join(60)
+        assert process.exitcode == (0 if goal is None else -SIGKILL)
         now = log.read_text().split()[len(before) :]
         assert not kept & set(now), "a batch that was kept was asked for again"
         assert len(now) == len(set(now))
@@ -194,16 +195,17 @@ def test_killed_at_ten_random_moments_a_run_ends_the_same_and_asks_for_nothing_t
     assert kills == 10
 
 
-def _start(folder: Path, log: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, str(HERE / "scripted_runs.py"), str(folder), str(log), "0.05"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def _start(folder: Path, log: Path) -> BaseProcess:
+    """A process of its own that runs everything; forked, since imports would take most of the time."""
+    process = get_context("fork").Process(target=run, args=(folder, Scripted(log, 0.05)))
+    process.start()
+    return process
 
 
-def _wait_for(log: Path, lines: int, process: subprocess.Popen[str]) -> None:
+def _wait_for(log: Path, lines: int, process: BaseProcess) -> None:
     """Wait until so many requests were asked in all runs together, or the process ends."""
     for _ in range(6000):
-        if len(set(log.read_text().split())) >= lines or process.poll() is not None:
+        if len(set(log.read_text().split())) >= lines or not process.is_alive():
             return
         time.sleep(0.005)
     raise AssertionError("the run made no progress")

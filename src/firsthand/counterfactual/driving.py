@@ -59,7 +59,8 @@ def drive(
     """Run searches to their end.
 
     Args:
-        searches: What each investigates, and the search.
+        searches: What each investigates, and the search. What the first ones want is asked first, and what room a call
+            has left goes to the next, so that a budget finishes as many as it can.
         bench: Where batches come from and are judged; finished investigations are kept in its store.
         progress: Who is told.
         investigator: Who investigates, for investigations that end without a report.
