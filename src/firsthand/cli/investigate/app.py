@@ -105,8 +105,8 @@ def run(
     from firsthand.counterfactual.prompt_files import read_prompts
 
     check_investigator(investigator)
-    words = ("run", "--prompts", str(prompts), "--investigator", investigator)
-    words += () if behaviours is None else ("--behaviours", str(behaviours))
+    own = () if behaviours is None else ("--behaviours", str(behaviours))
+    words = ("run", "--prompts", str(prompts), "--investigator", investigator, *own)
     run_local(
         Ask(
             words=words,

@@ -112,4 +112,4 @@ class LocalTarget:
 
 
 def _response(one: Generated) -> Response:
-    return Response(text=one.text, ended=_ENDED[one.ended], tokens=len(one.tokens))  # type: ignore[arg-type]
+    return Response(text=one.text, ended=_ENDED[one.ended], tokens=len(one.tokens))
