@@ -9,14 +9,14 @@ from commands import Command, Done, assert_refused
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "counterfactual"))
 
-from scripted_runs import INVESTIGATOR
+from scripted_runs import INVESTIGATOR, SAMPLES
 
 from firsthand.cli.investigate import local
 from firsthand.counterfactual.demo_prompts import DEMO
 from firsthand.counterfactual.investigation import Investigation
 from firsthand.counterfactual.store import NAME, Store
 
-SMALL = ("--samples", "4", "--max-tokens", "6", "--investigations", "3")
+SMALL = ("--samples", "4", "--max-tokens", "6", "--investigations", "2")
 
 
 @pytest.fixture(autouse=True)
@@ -42,8 +42,8 @@ def test_the_demo_accounts_for_forty_prompts_and_a_second_run_draws_nothing(
     assert sum(result["accounts"].values()) == result["prompts"] == len(DEMO)
     lines = (out / "investigations.jsonl").read_text().splitlines()
     found = [Investigation.model_validate_json(line) for line in lines]
-    assert len(found) == 3
-    assert all(one.baseline.responses == 4 for one in found if one.report is not None)
+    assert len(found) == 2
+    assert all(one.baseline.responses == SAMPLES for one in found if one.report is not None)
     with Store(out) as store:
         spent, contents = store.spent(), store.contents()
     assert spent.responses == result["spent"]["responses"]
@@ -57,7 +57,7 @@ def test_a_dry_run_tells_the_price_and_leaves_nothing(firsthand: Command, tiny_f
     out = tmp_path / "run"
     done = demo(firsthand, tiny_folder, out, "--dry-run", "--most-responses", "500")
     assert done.code == 0, done.err
-    for words in ("40 prompts are sampled: 160 responses", "At most 3 investigations", "500 responses", "a second"):
+    for words in ("40 prompts are sampled: 160 responses", "At most 2 investigations", "500 responses", "a second"):
         assert words in done.out
     assert not out.exists()
 
@@ -70,7 +70,7 @@ def test_a_budget_ends_the_run_cleanly_and_says_what_is_not_finished(
     assert "The budget of 170 responses was spent." in done.out
     result = json.loads((tmp_path / "run" / "result.json").read_text())
     assert result["spent"]["responses"] <= 170
-    assert result["accounts"]["investigated, not finished"] == 3
+    assert result["accounts"]["investigated, not finished"] == 2
 
 
 def test_prompts_and_behaviours_of_one_s_own_go_the_same_way(
