@@ -181,6 +181,17 @@ def test_the_seed_of_a_sample_depends_on_prompt_and_number_alone() -> None:
     assert len(different) == 8
 
 
+def test_prompts_may_have_seeds_of_their_own_and_an_equal_prompt_is_then_sampled_anew() -> None:
+    anatomy, rows, seeds = endless("llama"), [PROMPTS[0], PROMPTS[1], PROMPTS[0]], [4, 5, 6]
+    together = generate(anatomy, TOKENIZER, rows, samples=3, max_tokens=8, seed=seeds)
+    for row, seed, batch in zip(rows, seeds, together, strict=True):
+        (alone,) = generate(anatomy, TOKENIZER, [row], samples=3, max_tokens=8, seed=seed)
+        assert [s.tokens for s in alone] == [s.tokens for s in batch]
+    assert [s.tokens for s in together[0]] != [s.tokens for s in together[2]]
+    with pytest.raises(EngineError, match="3 prompts, but 2 seeds"):
+        generate(anatomy, TOKENIZER, rows, seed=seeds[:2])
+
+
 def test_what_cannot_be_generated_is_refused(shared_llama: PreTrainedModel) -> None:
     anatomy = inspect_model(shared_llama)
     with pytest.raises(EngineError, match="longer than the 64"):

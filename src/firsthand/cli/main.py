@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from firsthand.cli.investigate.app import investigate_app
 from firsthand.cli.labels.app import labels_app
 from firsthand.errors import FirsthandError
 from firsthand.version import __version__
@@ -25,6 +26,7 @@ app = typer.Typer(
 claim_app = typer.Typer(help="Write, check and freeze claims.", no_args_is_help=True)
 app.add_typer(claim_app, name="claim")
 app.add_typer(labels_app, name="labels")
+app.add_typer(investigate_app, name="investigate")
 
 INTERRUPTED = 130
 

@@ -1,1 +1,1 @@
-"""The commands ``investigate ...``."""
+"""The commands ``firsthand investigate ...``."""

@@ -1,0 +1,127 @@
+"""The commands ``firsthand investigate ...``: one function each, which only gathers options.
+
+As in :mod:`firsthand.cli.main`, everything but Typer is imported by the command that needs it.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+investigate_app = typer.Typer(
+    no_args_is_help=True, help="What does a model do unexpectedly, and which edits of the prompt undo it?"
+)
+
+Model = Annotated[str, typer.Option(help="The target: name, folder, GGUF file or Hugging Face id.")]
+Samples = Annotated[int, typer.Option(help="Responses of every batch, the same for all.", min=2)]
+MaxTokens = Annotated[int, typer.Option("--max-tokens", help="Longest response, in tokens.", min=1)]
+Investigations = Annotated[
+    int | None, typer.Option(help="Most investigations; the most frequent behaviours are taken.", min=1)
+]
+Threshold = Annotated[int, typer.Option(help="Lowest rating (1-5) that is investigated.", min=1, max=5)]
+Light = Annotated[
+    bool,
+    typer.Option("--light/--thorough", help="Up to 7 confirmed edits and one cause, or up to 12 and three causes."),
+]
+Seed = Annotated[int, typer.Option(help="Names every draw.", min=0)]
+MostResponses = Annotated[
+    int | None, typer.Option("--most-responses", help="Stop before more responses are drawn in this folder.", min=1)
+]
+MostTokens = Annotated[
+    int | None, typer.Option("--most-tokens", help="Stop before more tokens are drawn in this folder.", min=1)
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the cost, and stop.")]
+Json = Annotated[Path | None, typer.Option("--json", help="Also write the result as JSON.")]
+Device = Annotated[str | None, typer.Option(help="Such as cpu or cuda:0; auto spreads over all GPUs.")]
+Dtype = Annotated[str, typer.Option(help="float32, bfloat16, or float16 on a GPU.")]
+Out = Annotated[Path, typer.Option(help="Folder of the run; the same folder goes on where it stopped.")]
+
+
+@investigate_app.command("demo")
+def demo(
+    model: Model = "smollm2",
+    out: Out = Path("runs/investigate-demo"),
+    samples: Samples = 20,
+    max_tokens: MaxTokens = 48,
+    investigations: Investigations = 12,
+    light: Light = True,
+    threshold: Threshold = 3,
+    seed: Seed = 0,
+    most_responses: MostResponses = None,
+    most_tokens: MostTokens = None,
+    dry_run: DryRun = False,
+    json: Json = None,
+    device: Device = None,
+    dtype: Dtype = "float32",
+) -> None:
+    """Forty prompts of ours and a local model, no language model as investigator: minutes on a laptop, offline."""
+    from firsthand.cli.investigate.local import Ask, run_local
+    from firsthand.counterfactual.demo_prompts import DEMO
+
+    run_local(
+        Ask(
+            words=("demo",),
+            prompts=list(DEMO),
+            model=model,
+            out=out,
+            drawn={"samples": samples, "max_tokens": max_tokens, "seed": seed},
+            limits={"responses": most_responses, "tokens": most_tokens},
+            most=investigations,
+            thorough=not light,
+            threshold=threshold,
+            behaviours=None,
+            json=json,
+            device=device,
+            dtype=dtype,
+            dry_run=dry_run,
+        )
+    )
+
+
+@investigate_app.command("run")
+def run(
+    prompts: Annotated[Path, typer.Option(help="Prompts as JSON lines: prompt, messages, or turns and tools.")],
+    model: Model = "smollm2",
+    out: Out = Path("runs/investigate"),
+    investigator: Annotated[str, typer.Option(help="Who investigates; none: no language model.")] = "none",
+    behaviours: Annotated[
+        Path | None, typer.Option(help="Behaviours to look for, as YAML or JSON, instead of the built-in ones.")
+    ] = None,
+    samples: Samples = 30,
+    max_tokens: MaxTokens = 500,
+    investigations: Investigations = None,
+    light: Light = False,
+    threshold: Threshold = 3,
+    seed: Seed = 0,
+    most_responses: MostResponses = None,
+    most_tokens: MostTokens = None,
+    dry_run: DryRun = False,
+    json: Json = None,
+    device: Device = None,
+    dtype: Dtype = "float32",
+) -> None:
+    """Your own prompts: which behaviours set a prompt apart, and which edits of it undo them?"""
+    from firsthand.cli.investigate.local import Ask, check_investigator, run_local
+    from firsthand.counterfactual.prompt_files import read_prompts
+
+    check_investigator(investigator)
+    own = () if behaviours is None else ("--behaviours", str(behaviours))
+    words = ("run", "--prompts", str(prompts), "--investigator", investigator, *own)
+    run_local(
+        Ask(
+            words=words,
+            prompts=read_prompts(prompts),
+            model=model,
+            out=out,
+            drawn={"samples": samples, "max_tokens": max_tokens, "seed": seed},
+            limits={"responses": most_responses, "tokens": most_tokens},
+            most=investigations,
+            thorough=not light,
+            threshold=threshold,
+            behaviours=behaviours,
+            json=json,
+            device=device,
+            dtype=dtype,
+            dry_run=dry_run,
+        )
+    )

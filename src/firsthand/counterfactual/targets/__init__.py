@@ -1,0 +1,1 @@
+"""What answers prompts: each is a :class:`~firsthand.counterfactual.responses.Target`."""
