@@ -15,6 +15,7 @@ from firsthand.cli.investigate import local
 from firsthand.counterfactual.demo_prompts import DEMO
 from firsthand.counterfactual.investigation import Investigation
 from firsthand.counterfactual.store import NAME, Store
+from firsthand.report.investigations_files import read_json
 
 SMALL = ("--samples", "4", "--max-tokens", "6", "--investigations", "2")
 
@@ -35,18 +36,20 @@ def test_the_demo_accounts_for_forty_prompts_and_a_second_run_draws_nothing(
     out, copy = tmp_path / "run", tmp_path / "copy.json"
     done = demo(firsthand, tiny_folder, out, "--json", copy)
     assert done.code == 0, done.err
-    assert "40 prompts:" in done.out
+    assert "Prompts  40" in done.out
     assert "sampling: 40 of 40" in done.err
     result = json.loads((out / "result.json").read_text())
     assert copy.read_bytes() == (out / "result.json").read_bytes()
-    assert sum(result["accounts"].values()) == result["prompts"] == len(DEMO)
+    document = read_json(out / "result.json")
+    assert sum(document.account.places.values()) == document.account.began == len(DEMO)
+    assert {name.name for name in out.iterdir()} >= {"report.html", "claims", "data", "store.sqlite"}
     lines = (out / "investigations.jsonl").read_text().splitlines()
     found = [Investigation.model_validate_json(line) for line in lines]
     assert len(found) == 2
     assert all(one.baseline.responses == SAMPLES for one in found if one.report is not None)
     with Store(out) as store:
         spent, contents = store.spent(), store.contents()
-    assert spent.responses == result["spent"]["responses"]
+    assert spent.tokens == result["costs"]["rows"][0]["entry"]["usage"]["output"]
     again = demo(firsthand, tiny_folder, out)
     assert again.out == done.out
     with Store(out) as store:
@@ -67,10 +70,11 @@ def test_a_budget_ends_the_run_cleanly_and_says_what_is_not_finished(
 ) -> None:
     done = demo(firsthand, tiny_folder, tmp_path / "run", "--most-responses", "170")
     assert done.code == 0, done.err
-    assert "The budget of 170 responses was spent." in done.out
-    result = json.loads((tmp_path / "run" / "result.json").read_text())
-    assert result["spent"]["responses"] <= 170
-    assert result["accounts"]["investigated, not finished"] == 2
+    document = read_json(tmp_path / "run" / "result.json")
+    assert document.stopped == "The budget of 170 responses was spent."
+    assert document.account.places["investigated", "not finished"] == 2
+    with Store(tmp_path / "run") as store:
+        assert store.spent().responses <= 170
 
 
 def test_prompts_and_behaviours_of_one_s_own_go_the_same_way(
@@ -82,9 +86,9 @@ def test_prompts_and_behaviours_of_one_s_own_go_the_same_way(
     options = ("--behaviours", behaviours, "--model", tiny_folder, "--out", tmp_path / "run", *SMALL)
     done = firsthand("investigate", "run", "--prompts", prompts, *options)
     assert done.code == 0, done.err
-    result = json.loads((tmp_path / "run" / "result.json").read_text())
-    assert result["prompts"] == 5
-    assert {one["behaviour"]["question"] for one in result["screened"]} <= {"Is there an e?"}
+    document = read_json(tmp_path / "run" / "result.json")
+    assert document.account.began == 5
+    assert {one.screened.behaviour.question for one in document.investigations} <= {"Is there an e?"}
 
 
 def test_a_folder_in_use_and_a_foreign_store_are_told_in_words(

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from firsthand.cli.investigate.telling import print_price, print_ran
+from firsthand.cli.investigate.telling import print_price
 from firsthand.cli.progress import TerminalProgress
 from firsthand.counterfactual.asking import Bench, Budget, by_program
+from firsthand.counterfactual.concluding import conclude
 from firsthand.counterfactual.finishing import About, finish
 from firsthand.counterfactual.investigators import without_model
 from firsthand.counterfactual.library.built_in import BUILT_IN
@@ -23,6 +24,7 @@ from firsthand.counterfactual.store import Store
 from firsthand.counterfactual.targets.local import LocalTarget
 from firsthand.engine.loading import load
 from firsthand.errors import CounterfactualError
+from firsthand.report.investigations_terminal import print_investigations
 
 
 @dataclass(frozen=True)
@@ -114,12 +116,11 @@ def run_local(ask: Ask) -> None:
             with Store(ask.out) as store:
                 bench = Bench(target, by_program, store, ask.budget)
                 ran = investigate(ask.prompts, bench, investigator, candidates, settings, progress)
-                left = finish(ran, bench, ask.out, About(target.card(), (ask.command,)), progress)
+                concluded = conclude(ran.investigations, bench, settings.sampling.samples, progress)
+                left = finish(ran, concluded, bench, ask.out, About(target.card(), (ask.command,)), progress)
     if ask.dry_run:
         print_price(price(ask.prompts, settings, investigator, rate), ask.budget, Console())
         return
-    print_ran(ran, Console())
+    print_investigations(left.document, Console(), left.files)
     if ask.json is not None:
         shutil.copyfile(left.result, ask.json)
-    where = f"\nInvestigations: {left.investigations}\nResult:         {left.result}"
-    Console(stderr=True).print(where, markup=False, highlight=False)
