@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-for folder in ("servers", "oracles"):
-    sys.path.insert(0, str(Path(__file__).parents[2] / folder))
+sys.path.insert(0, str(Path(__file__).parents[2] / "servers"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "oracles"))
 
 from openai_server import KEY, Server
 
@@ -21,6 +21,7 @@ torch.set_num_threads(1)
 
 @pytest.fixture(autouse=True)
 def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("inspect_ai", reason="Inspect is not installed; pip install 'firsthand[investigate]'")
     # As the entry point does where the package is installed.
     import firsthand.counterfactual.inspecting.registry  # noqa: F401
 
