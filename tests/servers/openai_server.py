@@ -79,25 +79,30 @@ class Server:
 
     Attributes:
         reply: Gives each choice of a request, by number.
+        answer: Instead, gives so many choices of a request at once.
         fault: Says what goes wrong with a request that came so often before; ``None``: nothing.
         gives_n: Whether it gives as many choices as asked, or one.
         hang_seconds: How long a request hangs.
+        latency: Seconds before each answer.
+        port: Where it listens; 0: wherever there is room.
         seen: Every request, in the order in which they came.
         most_at_once: Most requests that were under way at one time.
     """
 
     reply: Callable[[dict[str, Any], int], Reply] = echo
+    answer: Callable[[dict[str, Any], int], Sequence[Reply]] | None = None
     fault: Callable[[dict[str, Any], int], Kind | None] = lambda body, before: None
     gives_n: bool = True
     hang_seconds: float = 3.0
     latency: float = 0.0
+    port: int = 0
     seen: list[Seen] = field(default_factory=list)
     most_at_once: int = 0
 
     def __enter__(self) -> Self:
         self._guard, self._before, self._under_way = threading.Lock(), Counter[str](), 0
         self.released = threading.Event()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._http = ThreadingHTTPServer(("127.0.0.1", self.port), _handler(self))
         self._http.daemon_threads = True
         threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         return self
@@ -210,7 +215,8 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 self._write(200, b'{"id": "chatcmpl-1", "choices": [{"index": 0, "mess')
             else:
                 wanted = (body.get("n") or 1) if server.gives_n else 1
-                replies = [server.reply(body, number) for number in range(wanted)]
+                replies = [server.reply(body, n) for n in range(wanted)] if server.answer is None else []
+                replies = replies or list(server.answer(body, wanted) if server.answer else ())
                 if fault == "empty":
                     replies = [Reply("")] * wanted
                 whole = json.dumps(completion(body, [] if fault == "no choice" else replies)).encode()

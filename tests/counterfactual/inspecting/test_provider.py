@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="Inspect is not installed; pip install 'firsthand[investigate]'")
 import torch
+from engine_server import answers_of
 from inspect_ai import Task, eval, task
 from inspect_ai.dataset import Sample
 from inspect_ai.log import read_eval_log
@@ -27,6 +29,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.scorer import includes
 from inspect_ai.solver import generate as generate_solver
+from openai_server import Server
 from safetensors.torch import save_file
 
 from firsthand import engine
@@ -342,3 +345,16 @@ def test_inspect_finds_the_provider_by_its_entry_point() -> None:
     project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["entry-points"]["inspect_ai"] == {"firsthand": "firsthand.counterfactual.inspecting.registry"}
     assert any(need.startswith("inspect-ai>=0.3.285") for need in project["optional-dependencies"]["investigate"])
+
+
+def test_a_local_model_behind_a_server_answers_as_it_does_in_this_process(
+    model: Model, direct: Served, serve: Callable[..., Server], model_at: Callable[[Server], Model]
+) -> None:
+    server = serve(answer=answers_of(direct))
+    turns = (Turn(role="user", content=QUESTION),)
+    requests = [Request(prompt=Prompt(turns=turns), batch=f"explore.{i}", samples=3) for i in range(6)]
+    sampling = Drawn(samples=3, max_tokens=8)
+    with InspectTarget(model_at(server), sampling) as far, InspectTarget(model, sampling) as near:
+        found, wanted = far.respond(requests), near.respond(requests)
+    assert [[one.text for one in batch] for batch in found] == [[one.text for one in batch] for batch in wanted]
+    assert len(server.seen) == 6

@@ -136,16 +136,17 @@ def test_what_was_used_is_noted_by_role_and_known_after_a_crash(
     ledger = Ledger(tmp_path / "usage.jsonl")
     server = serve(reply=lambda body, number: Reply("one two three"))
     (responses,) = respond(model_at(server), asked("a b c d"), role="judge", ledger=ledger)
-    (usage,) = ledger.entries()
-    assert (usage.role, usage.model, usage.calls) == ("judge", "openai-api/local/scripted", 1)
-    assert (usage.input_tokens, usage.cache_read, usage.output_tokens) == (2, 2, 12)
+    (entry,) = ledger.entries()
+    assert (entry.stage, entry.role, entry.model) == ("screen", "judge", "openai-api/local/scripted")
+    assert (entry.usage.calls, entry.usage.input, entry.usage.cache_read, entry.usage.output) == (1, 2, 2, 12)
+    assert entry.billed
     assert sum(one.tokens for one in responses) == 12
     with (tmp_path / "usage.jsonl").open("a") as file:
         file.write('{"role": "jud')
     later = Ledger(tmp_path / "usage.jsonl")
-    assert later.entries() == (usage,)
-    later.note(usage)
-    assert Ledger(tmp_path / "usage.jsonl").entries()[0].output_tokens == 24
+    assert later.entries() == (entry,)
+    later.note(entry)
+    assert Ledger(tmp_path / "usage.jsonl").entries()[0].usage.output == 24
 
 
 def test_each_batch_is_handed_over_when_it_is_complete_and_before_the_others(serve: Serve, model_at: ModelAt) -> None:

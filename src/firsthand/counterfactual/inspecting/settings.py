@@ -22,8 +22,14 @@ def model_of(model: str | Model, arguments: Mapping[str, Any]) -> Model:
     Raises:
         CounterfactualError: If it cannot be had.
     """
-    if isinstance(model, Model):
-        return model
+    made = model if isinstance(model, Model) else _made(model, arguments)
+    # Limits of connections are kept for a whole process by this key, and two event loops must not wait for one limit.
+    key = f"{made.api.connection_key()} of the target {id(made)}"
+    made.api.connection_key = lambda: key  # type: ignore[method-assign]
+    return made
+
+
+def _made(model: str, arguments: Mapping[str, Any]) -> Model:
     if model.startswith("firsthand/"):
         import firsthand.counterfactual.inspecting.registry  # noqa: F401  works from a checkout that is not installed
     try:

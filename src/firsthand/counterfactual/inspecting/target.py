@@ -15,22 +15,27 @@ from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from inspect_ai.model import GenerateConfig, Model
 
 from firsthand.counterfactual.inspecting.converting import concerns_all, messages_of, responses_of, tools_of
 from firsthand.counterfactual.inspecting.failing import cause_of, reason_of, refuse_hopeless, status_of
 from firsthand.counterfactual.inspecting.journal import Journal
-from firsthand.counterfactual.inspecting.ledger import Ledger, Usage
+from firsthand.counterfactual.inspecting.ledger import Ledger, used
 from firsthand.counterfactual.inspecting.looping import Loop
 from firsthand.counterfactual.inspecting.settings import address_of, model_of, settings_of
 from firsthand.counterfactual.responses import Request, Response, Sampling
+from firsthand.counterfactual.usage import Entry
 from firsthand.errors import CounterfactualError, FirsthandError
 from firsthand.trials.canonical import digest
 
 Kept: TypeAlias = Callable[[Request, list[Response]], None]
 """Is given each batch as soon as it is complete."""
+
+
+_OWN: Final = ("firsthand/", "mockllm/")
+"""Models of this process, which nobody charges for."""
 
 
 class InspectTarget:
@@ -48,12 +53,17 @@ class InspectTarget:
         per_call: Most responses asked for in one call; by default as many as the batch wants.
         give_up_after: Calls in a row that fail for good before the run is stopped, so that an outage does not become
             thousands of invalid responses. ``None``: never.
-        ledger: Where usage is noted.
+        ledger: Where usage is noted, by the first word of a request's batch, the role and the model.
+        billed: Whether anybody charges for the calls; by default for all but those of this process.
         journal: File for responses of batches that are not complete yet.
         kept: Told of each complete batch (see :meth:`respond`).
         revision: Says which weights a name stands for, where the name does not.
         config: Further settings of requests; they are part of the identity.
         model_args: Arguments of the provider, such as ``base_url``.
+
+    Attributes:
+        ledger: Where usage is noted.
+        failed: Calls that failed for good.
 
     Raises:
         CounterfactualError: If the model cannot be had (no key, no such provider), or does not take ``top_k``.
@@ -72,13 +82,14 @@ class InspectTarget:
         per_call: int | None = None,
         give_up_after: int | None = 25,
         ledger: Ledger | None = None,
+        billed: bool | None = None,
         journal: Path | None = None,
         kept: Kept | None = None,
         revision: str = "",
         config: GenerateConfig | None = None,
         model_args: Mapping[str, Any] | None = None,
     ) -> None:
-        self.ledger = ledger or Ledger()
+        self.ledger, self.failed = ledger or Ledger(), 0
         self._model = model_of(model, model_args or {})
         self._sampling, self._role, self._revision = sampling, role, revision
         self._name = str(self._model)
@@ -91,7 +102,8 @@ class InspectTarget:
             key for key in (self._model.api.api_key, self._model.api.initial_api_key) if isinstance(key, str) and key
         )
         self._at_once, self._per_call, self._give_up_after = max_connections, per_call, give_up_after
-        self._journal, self._kept, self._failed = Journal(journal), kept, 0
+        self._journal, self._kept, self._in_a_row = Journal(journal), kept, 0
+        self._billed = not self._name.startswith(_OWN) if billed is None else billed
         self._identity: str | None = None
         self._loop = Loop(f"target {self._name}")
 
@@ -211,11 +223,19 @@ class InspectTarget:
             raise
         except Exception as error:  # noqa: BLE001  every provider has errors of its own; each becomes a recorded one
             return await self._went_wrong(cause_of(error), request, key, first, size, limit)
-        self.ledger.note(Usage.of(self._role, self._name, output.usage))
+        self.ledger.note(
+            Entry(
+                stage=request.batch.partition(".")[0] or self._role,
+                role=self._role,
+                model=self._name,
+                usage=used(output.usage),
+                billed=self._billed,
+            )
+        )
         responses = responses_of(output, size)
         if not responses:
             return self._failures(f"{self._name} returned no choice.", size)
-        self._failed = 0
+        self._in_a_row = 0
         if len(responses) == 1 < size and not concerns_all(output):
             self._per_call = 1  # it gives one choice a call, whatever is asked for
         self._journal.note(key, first, responses)
@@ -237,11 +257,11 @@ class InspectTarget:
         return self._failures(reason_of(error, self._secrets), size)
 
     def _failures(self, why: str, size: int) -> list[Response]:
-        self.ledger.note(Usage(role=self._role, model=self._name, failed=1))
-        self._failed += 1
-        if self._give_up_after is not None and self._failed >= self._give_up_after:
+        self.failed += 1
+        self._in_a_row += 1
+        if self._give_up_after is not None and self._in_a_row >= self._give_up_after:
             raise CounterfactualError(
-                f"{self._failed} calls of {self._name} in a row failed for good; the last one: {why}",
+                f"{self._in_a_row} calls of {self._name} in a row failed for good; the last one: {why}",
                 "See what is wrong with the provider, and run the same command again: what has arrived is kept.",
             )
         return [Response(text=why, ended="error")] * size
