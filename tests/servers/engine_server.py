@@ -36,10 +36,8 @@ def answers_of(one: Served) -> Callable[[dict[str, Any], int], Sequence[Reply]]:
         stop = body.get("stop") or ()
         stops = (stop,) if isinstance(stop, str) else tuple(stop)
         job = Job(Row(chat.tokens), wanted, limit, sampling, body.get("seed") or time.monotonic_ns(), stops)
-        return [
-            _reply(text.text, tools, text.seed, chat.text, text.ended)
-            for text in one.queue.submit(job).result().generated
-        ]
+        made = one.queue.submit(job).result().generated
+        return [_reply(text.text, tools, text.seed, chat.text, text.ended) for text in made]
 
     return answer
 

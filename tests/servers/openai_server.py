@@ -197,6 +197,8 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 self._answer(body, fault)
             except (BrokenPipeError, ConnectionResetError):
                 pass
+            except Exception as error:  # noqa: BLE001
+                self._send(400, {"error": {"message": str(error), "type": "invalid_request_error", "code": None}})
             finally:
                 server.left()
 

@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 
 pytest.importorskip("inspect_ai", reason="Inspect is not installed; pip install 'firsthand[investigate]'")
+from inspect_ai import Task, eval
+from inspect_ai.dataset import Sample
+from inspect_ai.log import read_eval_log
 from inspect_ai.model import Model
+from inspect_ai.solver import generate
 from openai_server import KEY, PASSING, Reply, Server, echo, text_of
 
 from firsthand.counterfactual.inspecting.ledger import Ledger
@@ -159,3 +163,20 @@ def test_a_run_of_200_prompts_under_a_mixture_of_faults_accounts_for_every_promp
     texts = [one.text for responses in found for one in responses]
     assert not any(KEY.encode() in content for content in files)
     assert not any(KEY in text for text in (*texts, caplog.text))
+
+
+def test_no_key_is_in_a_log_of_inspect(serve: Serve, model_at: ModelAt, tmp_path: Path) -> None:
+    server = serve(fault=lambda body, before: "429" if not before else ("401" if "bad" in text_of(body) else None))
+    samples = [Sample(id=text, input=text) for text in ("good", "bad")]
+    (log,) = eval(
+        Task(dataset=samples, solver=generate()),
+        model=model_at(server),
+        log_dir=str(tmp_path / "logs"),
+        display="none",
+        fail_on_error=False,
+        max_retries=2,
+    )
+    written = read_eval_log(log.location).model_dump_json()
+    assert "Incorrect API key provided" in written
+    assert len(server.seen) >= 4
+    assert KEY not in written
