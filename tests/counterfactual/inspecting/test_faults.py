@@ -116,7 +116,7 @@ def test_a_run_of_200_prompts_under_a_mixture_of_faults_accounts_for_every_promp
                 return Reply(None, calls=(("look", "{not json"),))
         return echo(body, number)
 
-    server = serve(fault=fault, reply=reply, hang_seconds=7.0)
+    server = serve(fault=fault, reply=reply, hang_seconds=5.0)
     requests, kept = [asked(f"prompt {i}") for i in range(200)], {}
 
     def keep(request: Request, responses: list[Response]) -> None:
@@ -131,7 +131,7 @@ def test_a_run_of_200_prompts_under_a_mixture_of_faults_accounts_for_every_promp
             SAMPLING,
             max_connections=32,
             max_retries=5,
-            attempt_timeout=6,
+            attempt_timeout=4,
             ledger=ledger,
             journal=tmp_path / "journal.jsonl",
         ) as target,

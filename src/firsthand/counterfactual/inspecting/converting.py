@@ -94,7 +94,7 @@ def responses_of(output: ModelOutput, wanted: int) -> list[Response]:
     """
     if concerns_all(output):
         ended = "filter" if output.stop_reason == "content_filter" else "error"
-        return [Response(text=clean(output.completion), ended=ended)] * wanted  # type: ignore[arg-type]
+        return [Response(text=clean(output.completion), ended=ended)] * wanted
     choices = output.choices[:wanted]
     counts = _tokens(output, len(choices))
     return [_response(choice, tokens) for choice, tokens in zip(choices, counts, strict=True)]
