@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 
 Kind = Literal[
     "429", "429 with Retry-After", "500", "503", "hang", "cut", "no json", "401", "404", "no n",
-    "too long", "filtered prompt", "empty", "no choice",
+    "too long", "filtered prompt", "key told", "empty", "no choice",
 ]  # fmt: skip
 PASSING: tuple[Kind, ...] = ("429", "429 with Retry-After", "500", "503", "hang", "cut", "no json")
 """Faults that a repeated call may get past."""
@@ -179,6 +179,7 @@ _REFUSALS: dict[str, tuple[int, str | None, str]] = {
     "503": (503, None, "Overloaded."),
     "401": (401, "invalid_api_key", "Incorrect API key provided."),
     "404": (404, "model_not_found", "The model does not exist."),
+    "key told": (500, None, "Something failed for "),
     "no n": (400, "unsupported_value", "Only n = 1 is supported."),
     "too long": (400, "context_length_exceeded", "This model's maximum context length is 64 tokens."),
     "filtered prompt": (400, "content_filter", "The prompt was filtered."),
@@ -212,6 +213,7 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
             elif fault in _REFUSALS:
                 status, code, message = _REFUSALS[fault]
                 extra = {"Retry-After": "1"} if fault == "429 with Retry-After" else {}
+                message += self.headers["Authorization"] if fault == "key told" else ""
                 error = {"message": message, "type": "invalid_request_error", "param": None, "code": code}
                 self._send(status, {"error": error}, extra)
             elif fault == "hang":

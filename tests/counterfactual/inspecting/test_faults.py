@@ -165,6 +165,14 @@ def test_a_run_of_200_prompts_under_a_mixture_of_faults_accounts_for_every_promp
     assert not any(KEY in text for text in (*texts, caplog.text))
 
 
+def test_a_key_that_a_server_quotes_is_not_quoted_again(serve: Serve, model_at: ModelAt, tmp_path: Path) -> None:
+    server = serve(fault=lambda body, before: "key told")
+    with InspectTarget(model_at(server), SAMPLING, max_retries=0, journal=tmp_path / "journal.jsonl") as target:
+        (responses,) = target.respond([asked("hello")])
+    assert "Something failed for Bearer [key]" in responses[0].text
+    assert KEY not in responses[0].text
+
+
 def test_no_key_is_in_what_libraries_log(serve: Serve, model_at: ModelAt, caplog: pytest.LogCaptureFixture) -> None:
     server = serve(fault=first_times("500", 1))
     with caplog.at_level(logging.DEBUG), InspectTarget(model_at(server, sdk_retries=1), SAMPLING) as target:
