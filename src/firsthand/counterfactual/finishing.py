@@ -126,7 +126,7 @@ def finish(ran: Ran, concluded: Concluded, bench: Bench, folder: Path, about: Ab
 def document(ran: Ran, concluded: Concluded, bench: Bench, about: About) -> InvestigationsDocument:
     """What a run found, as one document; the same for the same store."""
     first, last = bench.store.times() or (datetime.now(UTC),) * 2
-    spent = ran.spent
+    spent = bench.store.spent()
     used = Usage(calls=spent.batches, output=spent.tokens)
     ledger = [Entry(stage="all", role="target", model=about.name, usage=used, billed=False)]
     return InvestigationsDocument(
