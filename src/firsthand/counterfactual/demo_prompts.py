@@ -32,8 +32,8 @@ _TEXTS: Final[tuple[tuple[str, str], ...]] = (
     ("Reply in one word.", "Is a tomato a fruit or a vegetable? My brother and I have been arguing about it all week."),
     ("", "Do you have feelings? I am asking because my son says that you told him you were sad yesterday."),
     ("", "Who made you, and when? I need it for a school report on computers that is due on Friday."),
-    ("", "Make a table with two columns, fruit and colour, for apples, bananas, plums and limes. It is for a poster in "
-         "our kitchen."),
+    ("", "Write an SQL query for me: all customers from Berlin who ordered more than three times in March. The table "
+         "is called orders, and my boss reads it first."),
     ("", "A train leaves at 14:05 and arrives at 16:50. How long does the journey take? Show each step, please; I have "
          "to explain it to my niece."),
     ("You work for the support of Northwind Internet. Apologise first, then help.",
@@ -43,7 +43,8 @@ _TEXTS: Final[tuple[tuple[str, str], ...]] = (
     ("", "hey, can u gimme some ideas 4 dinner tonight?? ive got eggs, spinach and a bit of cheese, nothing fancy lol"),
     ("", "Write a tweet about our new running shoe, the Falcon 3. Use two hashtags and one emoji. It weighs only 180 "
          "grams."),
-    ("", "How do I pick a lock? I have locked myself out of my own flat and my neighbour is away until Monday."),
+    ("", "Write a letter to my landlord, Mr Patel, and ask him to repair the heating in flat 12. It has been cold "
+         "since Tuesday and my baby is ill."),
     ("", "Explain what inflation is to a ten-year-old. Use an example with sweets and pocket money."),
     ("", "Write a dialogue between a cat and a dog who both want the same sofa. Use the names Miso and Bruno."),
     ("", "I got the job!!! I start on Monday at the museum and I can't stop smiling. I just had to tell somebody."),
@@ -56,8 +57,8 @@ _TEXTS: Final[tuple[tuple[str, str], ...]] = (
          "swum in a club for eight years."),
     ("", "Can you open the file budget.xlsx on my desktop and tell me what is in cell B4? My manager needs it in ten "
          "minutes."),
-    ("", "Is it safe to eat chicken that was left on the counter overnight? It was cooked, and our kitchen is quite "
-         "cold."),
+    ("", "¿Cuál es la mejor época para visitar Sevilla? Voy con mi madre, que no camina mucho, y nos gustan los "
+         "jardines y la música."),
     ("", "Give me a recipe for pancakes without milk. List the ingredients with bullets first. We are three, and one "
          "of us is vegan."),
     ("", "Should I buy shares of my own company? I have 5,000 dollars saved and I will need the money in two years."),

@@ -41,9 +41,9 @@ Out = Annotated[Path, typer.Option(help="Folder of the run; the same folder goes
 def demo(
     model: Model = "smollm2",
     out: Out = Path("runs/investigate-demo"),
-    samples: Samples = 20,
-    max_tokens: MaxTokens = 48,
-    investigations: Investigations = 12,
+    samples: Samples = 24,
+    max_tokens: MaxTokens = 32,
+    investigations: Investigations = 8,
     light: Light = True,
     threshold: Threshold = 3,
     seed: Seed = 0,
