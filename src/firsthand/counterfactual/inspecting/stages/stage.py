@@ -1,0 +1,165 @@
+"""What all stages have in common: a run on disk, a task over samples, and what a finished stage left."""
+
+import traceback
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import EvalLog, EvalSample, list_eval_logs, read_eval_log
+from inspect_ai.model import GenerateConfig
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import LimitExceededError
+
+from firsthand.counterfactual.inspecting.stages.calling import BudgetUsedUp, Calls, KeyRefused, Purse
+from firsthand.counterfactual.inspecting.stages.quoting import fence_key
+from firsthand.counterfactual.inspecting.stages.settings import StagesSettings
+from firsthand.counterfactual.prompts import Prompt
+from firsthand.errors import CounterfactualError
+from firsthand.trials.files import read_json
+
+StageName = Literal["sample", "screen", "classify", "investigate", "confirm", "verify", "claim"]
+STAGES: Final[tuple[StageName, ...]] = ("sample", "screen", "classify", "investigate", "confirm", "verify", "claim")
+
+KEY: Final = "firsthand"
+"""Under which a sample's store holds what the stage found of it."""
+
+Found: TypeAlias = dict[str, Any]
+Work: TypeAlias = Callable[[Calls, TaskState], Awaitable[Found]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run on disk.
+
+    Attributes:
+        folder: Its folder.
+        settings: Its settings.
+        key: Key of its fences.
+        purse: Its money, shared by all stages in this process.
+    """
+
+    folder: Path
+    settings: StagesSettings
+    key: bytes
+    purse: Purse = field(default_factory=Purse)
+
+    def logs(self, stage: StageName) -> Path:
+        """Folder of a stage's logs."""
+        return logs_of(self.folder, stage)
+
+    def prompts(self) -> list[Prompt]:
+        """The prompts that the run is about."""
+        lines = (self.folder / "prompts.jsonl").read_text(encoding="utf-8").splitlines()
+        return [Prompt.model_validate_json(line) for line in lines]
+
+
+def logs_of(folder: Path, stage: StageName) -> Path:
+    """Folder of a stage's logs."""
+    return folder / "logs" / f"{STAGES.index(stage) + 1}-{stage}"
+
+
+@cache
+def opened(folder: str) -> Run:
+    """A run on disk; the same object for the same folder within a process, so that its money is counted once.
+
+    Raises:
+        CounterfactualError: If there is none.
+    """
+    place = Path(folder)
+    if not (place / "settings.json").exists():
+        raise CounterfactualError(f"{place} holds no run of the stages.", "Name a folder that `run_stages` made.")
+    settings = StagesSettings.model_validate(read_json(place / "settings.json"))
+    run = Run(place, settings, fence_key(place), Purse(settings.dollars))
+    for stage in STAGES:
+        for found in left_by(place, stage, finished=False).values():
+            run.purse.spent += sum(one["dollars"] for one in found.get("spent", {}).values())
+    return run
+
+
+def staged(run: Run, stage: StageName, samples: Sequence[Sample], work: Work) -> Task:
+    """A stage as a task.
+
+    Whatever a sample's work raises is recorded as its outcome, so that one of them does not keep the others from being
+    finished; but not what stops the whole run (its money is used up, a provider refuses the key, a limit of Inspect's).
+    """
+
+    @solver(name=f"firsthand_{stage}")
+    def working() -> Solver:
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            calls = Calls(run.settings, run.key, run.purse, f"{stage}/{state.sample_id}")
+            try:
+                found = await work(calls, state)
+            except (BudgetUsedUp, KeyRefused, LimitExceededError):
+                raise
+            except Exception as error:
+                if type(error).__name__ == "PrerequisiteError":  # of Inspect's: no model plays a role
+                    raise
+                found = {"status": "failed", "problem": str(error), "trace": traceback.format_exc()[-4_000:]}
+            state.store.set(KEY, {**found, **calls.account()})
+            return state
+
+        return solve
+
+    settings = run.settings
+    return Task(
+        dataset=MemoryDataset(list(samples), name=f"firsthand-{stage}"),
+        solver=working(),
+        name=f"firsthand-{stage}",
+        config=GenerateConfig(max_retries=settings.retries, attempt_timeout=settings.timeout),
+        fail_on_error=True,
+    )
+
+
+def sample_of(prompt: Prompt, sample_id: str, **metadata: Any) -> Sample:
+    """A sample about a prompt, whose identifier depends on nothing but what it is about."""
+    return Sample(
+        id=sample_id,
+        input=prompt.user_text or prompt.place or prompt.id,
+        metadata={"prompt": prompt.model_dump(mode="json"), **metadata},
+    )
+
+
+def prompt_of(state: TaskState) -> Prompt:
+    """The prompt that a sample is about."""
+    return Prompt.model_validate(state.metadata["prompt"])
+
+
+def left_by(folder: Path, stage: StageName, *, finished: bool = True) -> dict[str, Found]:
+    """What a stage found, by sample, in the order of its data set.
+
+    Args:
+        folder: The run's folder.
+        stage: The stage.
+        finished: Whether a stage that was interrupted is refused, rather than read as far as it went.
+
+    Raises:
+        CounterfactualError: If the stage is not finished and should be.
+    """
+    return {str(one.id): {**one.store[KEY], "metadata": one.metadata} for one in _samples(folder, stage, finished)}
+
+
+def _samples(folder: Path, stage: StageName, finished: bool) -> Iterator[EvalSample]:
+    log = latest_log(folder, stage)
+    if log is None:
+        return
+    if finished and log.status != "success":
+        raise CounterfactualError(
+            f"The stage {stage!r} in {folder} is not finished ({log.status}).", "Run the same command again."
+        )
+    whole = read_eval_log(log.location, exclude_fields={"events", "messages", "output", "timelines"})
+    for sample in whole.samples or ():
+        if KEY in sample.store and sample.error is None:
+            yield sample
+
+
+def latest_log(folder: Path, stage: StageName) -> EvalLog | None:
+    """Header of the newest log of a stage; one that was completed is preferred."""
+    place = logs_of(folder, stage)
+    if not place.exists():
+        return None
+    headers = [read_eval_log(info, header_only=True) for info in list_eval_logs(str(place), descending=True)]
+    return next((one for one in headers if one.status == "success"), headers[0] if headers else None)
