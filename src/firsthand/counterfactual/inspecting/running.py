@@ -177,6 +177,7 @@ def _stage(folder: Path, settings: StagesSettings, stage: StageName, models: Map
         max_connections=settings.connections,
         max_retries=settings.retries,
         score=False,
+        log_dir_allow_dirty=True,
     )
     return _outcome(stage, logs)
 

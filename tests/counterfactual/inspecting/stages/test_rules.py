@@ -33,6 +33,8 @@ def test_labels_come_from_fifty_and_fifteen_points_and_what_lies_between_makes_n
     assert label_of(rate(20), rate(16)) is False
     assert label_of(rate(20), rate(12)) is None
     assert label_of(rate(20), NONE) is None
+    assert label_of(rate(20), Rate(yes=4, no=20, invalid=6)) is None
+    assert label_of(rate(30), Rate(yes=1, no=25, invalid=4)) is True
 
 
 def test_a_claim_is_reproduced_by_a_change_of_thirty_points_in_its_direction_or_by_none() -> None:

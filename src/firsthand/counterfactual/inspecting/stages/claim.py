@@ -1,6 +1,7 @@
 """Stage 7: measured edits become claims, in words that do not know what the edits did, and three filters judge them."""
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Annotated, Any, Final
 
 from inspect_ai import Task
@@ -139,11 +140,12 @@ def chosen(metadata: dict[str, Any]) -> Iterator[tuple[Experiment, bool, str]]:
 
 
 def label_of(before: Rate, after: Rate) -> bool | None:
-    """Whether the claim is true; ``None`` where the measured change makes no claim, or nothing was valid."""
+    """Whether the claim is true; ``None`` where the change makes no claim, or invalid responses could decide it."""
     if before.share is None or after.share is None:
         return None
-    change = abs(after.share - before.share)
-    return True if change >= TRUE_FROM else False if change <= FALSE_TO else None
+    pairs = product((before.share, *before.bounds), (after.share, *after.bounds))
+    found = {True if abs(b - a) >= TRUE_FROM else False if abs(b - a) <= FALSE_TO else None for a, b in pairs}
+    return found.pop() if len(found) == 1 else None
 
 
 def reproduces(label: bool, before: Rate, measured: Rate, again: Rate) -> bool | None:

@@ -157,7 +157,7 @@ def _used_up(bench: Bench, turns: int, seconds: float) -> str:
     if budget.tokens is not None and calls.tokens >= budget.tokens:
         return f"budget used up: {budget.tokens:,} tokens"
     if budget.dollars is not None and calls.dollars >= budget.dollars:
-        return f"budget used up: ${budget.dollars:,.2f}"
+        return f"budget used up: ${budget.dollars:g}"
     if budget.seconds is not None and seconds >= budget.seconds:
         return f"budget used up: {budget.seconds:,.0f} seconds"
     return ""
