@@ -96,8 +96,8 @@ $(MODELLED): | $(RUNTIME)
 	@touch "$@"
 
 $(DEV): $(RUNTIME)
-	@echo "Installing the tools for tests and checks"
-	@$(PIP) -e ".[dev]"
+	@echo "Installing the tools for tests and checks, and what only parts of the package need"
+	@$(PIP) -e ".[dev,investigate]"
 	@touch "$@"
 
 # Peers get an environment of their own: some need older libraries, and none is a dependency of the project.

@@ -75,7 +75,7 @@ def generate(
     samples: int = 1,
     max_tokens: int = 128,
     sampling: Sampling | None = None,
-    seed: int = 0,
+    seed: int | Sequence[int] = 0,
     stop: str | Sequence[str] = (),
     first: Callable[[Tensor, Sequence[int]], None] | None = None,
     advance: Callable[[int], None] | None = None,
@@ -90,7 +90,8 @@ def generate(
         samples: Continuations of each prompt.
         max_tokens: Most tokens of each.
         sampling: The distribution that is drawn from; by default what Transformers would draw from for this model.
-        seed: From it, the prompt's tokens and the sample's number the seed of each continuation is derived.
+        seed: From it, the prompt's tokens and the sample's number the seed of each continuation is derived. One for all
+            prompts, or one for each.
         stop: Strings that end a continuation.
         first: Given log-probabilities ``[prompts, vocabulary]`` before the first token, and the numbers of the prompts;
             several times, until every prompt was among them once.
@@ -107,8 +108,11 @@ def generate(
         raise EngineError("A prompt to be continued is read at its end only.", "Leave 'read' and 'captures' out.")
     settings = default_sampling(anatomy.model) if sampling is None else sampling
     stopper = stopper_for(anatomy.model, tokenizer, max_tokens=max_tokens, stop_strings=stop)
+    seeds = [seed] * len(prompts) if isinstance(seed, int) else list(seed)
+    if len(seeds) != len(prompts):
+        raise EngineError(f"There are {len(prompts)} prompts, but {len(seeds)} seeds.", "Give one, or one for each.")
     open_sequences = [
-        _Sequence(number, sample, sequence_seed(seed, row.tokens, sample))
+        _Sequence(number, sample, sequence_seed(seeds[number], row.tokens, sample))
         for number, row in enumerate(prompts)
         for sample in range(samples)
     ]
