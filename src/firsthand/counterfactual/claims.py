@@ -14,6 +14,7 @@ from firsthand.counterfactual.edits import Edit, edited
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.rates import Rate
+from firsthand.trials.canonical import digest
 
 POINTS: Final = 30
 """Percentage points that a claim speaks of."""
@@ -53,6 +54,11 @@ class Claim(Part):
     reproduced: bool | None = None
     single_factor: bool | None = None
     cluster: str = ""
+
+    @property
+    def id(self) -> str:
+        """Identifier: one claim for each investigation and edited prompt, however it is described and filtered."""
+        return digest([self.target, self.investigation, self.edited.id])[:16]
 
     @property
     def edited(self) -> Prompt:
