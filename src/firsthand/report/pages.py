@@ -1,6 +1,7 @@
 """How every page is rendered: escaped, with no script, asking for nothing outside itself."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from firsthand.report import formats
@@ -19,6 +20,12 @@ def render_page(template: str, context: Mapping[str, Any]) -> str:
     Returns:
         The page as text that encodes as UTF-8.
     """
+    return str(_environment().get_template(template).render(context))
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Any:
+    """Templates are compiled once, however many pages are made of them."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -40,7 +47,7 @@ def render_page(template: str, context: Mapping[str, Any]) -> str:
         "moment": lambda when: when.strftime("%Y-%m-%d %H:%M:%S %Z"),
         "exact": lambda when: when.isoformat(timespec="microseconds"),
     }
-    return environment.get_template(template).render(context)
+    return environment
 
 
 def duration(seconds: float) -> str:

@@ -21,7 +21,9 @@ WIDE = 136
 """From this many columns on, every figure has a column of its own."""
 
 _STYLES = {Verdict.PRIVILEGED: "bold green", Verdict.INVERTED: "bold yellow", Verdict.ANOMALY_ONLY: "bold yellow"}
-_ASCII = str.maketrans({MINUS: "-", "·": ",", "—": "-", "…": "~", "“": '"', "”": '"', "’": "'", "✓": "+", "✗": "x"})
+_ASCII = str.maketrans(
+    {MINUS: "-", "·": ",", "—": "-", "…": "~", "“": '"', "”": '"', "’": "'", "✓": "+", "✗": "x", "→": "->"}
+)
 
 
 def print_profile(shown: Profile | AuditDocument, console: Console) -> None:

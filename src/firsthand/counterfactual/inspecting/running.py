@@ -12,10 +12,9 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from pydantic import ValidationError
 
 from firsthand.counterfactual.claims import Claim
-from firsthand.counterfactual.inspecting.stages.calling import BudgetUsedUp
+from firsthand.counterfactual.inspecting.stages.calling import RunStopped
 from firsthand.counterfactual.inspecting.stages.from_logs import (
     Ending,
-    Used,
     claims_from_logs,
     counts_from_logs,
     endings_from_logs,
@@ -27,7 +26,9 @@ from firsthand.counterfactual.inspecting.stages.stage import STAGES, StageName, 
 from firsthand.counterfactual.inspecting.stages.tasks import TASKS
 from firsthand.counterfactual.investigation import Investigation
 from firsthand.counterfactual.part import Part
+from firsthand.counterfactual.prices import load_prices, unpriced
 from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.usage import Entry
 from firsthand.errors import CounterfactualError
 from firsthand.trials.files import read_json, write_atomic, write_json
 
@@ -51,7 +52,7 @@ class StagesResult(Part):
     claims: tuple[Claim, ...] = ()
     endings: tuple[Ending, ...] = ()
     counts: dict[str, int]
-    used: tuple[Used, ...] = ()
+    used: tuple[Entry, ...] = ()
 
 
 def run_stages(
@@ -78,6 +79,7 @@ def run_stages(
         stage fails as a whole.
     """
     folder = Path(settings.folder).absolute()
+    _check_prices(settings)
     _begin(folder, settings, prompts)
     models = _models(settings)
     stopped = ""
@@ -95,6 +97,17 @@ def run_stages(
         counts=counts_from_logs(folder),
         used=tuple(used_from_logs(folder)),
     )
+
+
+def _check_prices(settings: StagesSettings) -> None:
+    """Refuse a budget of money that nobody could keep."""
+    billed = [settings.playing(role).model for role in ROLES if settings.playing(role).billed]
+    unknown = unpriced(load_prices(settings.prices), billed) if settings.limits_money else ()
+    if unknown:
+        raise CounterfactualError(
+            f"A budget of money cannot be kept: no price is known for {', '.join(unknown)}.",
+            "Name a file with their prices, or set `billed=False` for a model that nobody charges for.",
+        )
 
 
 def _begin(folder: Path, settings: StagesSettings, prompts: Sequence[Prompt]) -> None:
@@ -187,7 +200,7 @@ def _outcome(stage: StageName, logs: Sequence[EvalLog]) -> str:
     if log.status == "success":
         return ""
     problem = log.error.message.strip() if log.error else log.status
-    if log.error and BudgetUsedUp.__name__ in log.error.traceback:
+    if log.error and any(one.__name__ in log.error.traceback for one in (RunStopped, *RunStopped.__subclasses__())):
         return problem
     raise CounterfactualError(
         f"The stage {stage!r} failed: {problem}",

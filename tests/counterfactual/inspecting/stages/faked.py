@@ -5,7 +5,7 @@ from typing import Any
 
 from inspect_ai.model import ModelOutput
 
-from firsthand.counterfactual.inspecting.stages.calling import Calls, Purse
+from firsthand.counterfactual.inspecting.stages.calling import Calls, Standing
 from firsthand.counterfactual.inspecting.stages.settings import RoleModel, StagesSettings
 
 
@@ -14,7 +14,9 @@ class FakedCalls(Calls):
 
     def __init__(self, reply: Callable[..., ModelOutput | str] | list[ModelOutput | str], **settings: Any) -> None:
         roles = {"target": RoleModel(model="planted/world"), "investigator": RoleModel(model="planted/world")}
-        super().__init__(StagesSettings(folder="nowhere", roles=roles, **settings), b"k" * 32, Purse(), "test")
+        super().__init__(
+            StagesSettings(folder="nowhere", roles=roles, **settings), b"k" * 32, Standing(), "stage", "sample"
+        )
         self.reply = reply
         self.asked: list[tuple[str, list[Any], str]] = []
 

@@ -15,6 +15,15 @@ def prompts(count: int) -> list[Prompt]:
     return [Prompt(turns=(Turn(role="user", content=prompt_text(n)),), place=f"line {n}") for n in range(count)]
 
 
+def prices(folder: Path, read: float, written: float) -> str:
+    """A file of prices of the world's models, by the million tokens."""
+    place = folder / "prices.yaml"
+    place.write_text(
+        f"prices: [{{model: 'planted/*', input: {read}, output: {written}, date: 2026-01-01, source: a test}}]\n"
+    )
+    return str(place)
+
+
 def settings(folder: Path, model: str = "world", **others: Any) -> StagesSettings:
     """Settings under which one model plays all roles."""
     playing = RoleModel(model=f"planted/{model}", arguments=others.pop("arguments", {}))

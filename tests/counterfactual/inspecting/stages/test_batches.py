@@ -44,22 +44,22 @@ def test_a_call_that_fails_gives_error_responses_and_never_fewer() -> None:
 def test_every_batch_and_call_has_a_seed_of_its_own() -> None:
     sampling = Sampling()
     seeds = {
-        config_of(sampling, request(10, batch), 10, number).seed
+        config_of("m/m", sampling, request(10, batch), 10, number).seed
         for batch in ("screen", "baseline", "explore.1")
         for number in range(3)
     }
     assert len(seeds) == 9
-    assert config_of(sampling, request(10), 10, 0) == config_of(sampling, request(10), 10, 0)
+    assert config_of("m/m", sampling, request(10), 10, 0) == config_of("m/m", sampling, request(10), 10, 0)
 
 
 def test_sampling_is_passed_on_and_what_is_left_to_the_model_is_not_set() -> None:
-    config = config_of(Sampling(thinking=1024, max_tokens=1024), request(10), 10, 0)
+    config = config_of("m/m", Sampling(thinking=1024, max_tokens=1024), request(10), 10, 0)
     assert config.temperature == 1.0
     assert config.top_p is None
     assert config.max_tokens == 2048
     assert config.reasoning_tokens == 1024
-    assert isinstance(config_of(Sampling(), request(10), 10, 0), GenerateConfig)
-    assert config_of(Sampling(), request(10), 10, 0).reasoning_tokens is None
+    assert isinstance(config_of("m/m", Sampling(), request(10), 10, 0), GenerateConfig)
+    assert config_of("m/m", Sampling(), request(10), 10, 0).reasoning_tokens is None
 
 
 SAID = [

@@ -2,10 +2,9 @@
 
 import pytest
 
-from firsthand.counterfactual.inspecting.stages.claim import label_of, reproduces
 from firsthand.counterfactual.inspecting.stages.deciding import decided
 from firsthand.counterfactual.inspecting.stages.screen import Screening
-from firsthand.counterfactual.inspecting.stages.settings import Budget, Price, RoleModel, StagesSettings
+from firsthand.counterfactual.inspecting.stages.settings import Budget, RoleModel, StagesSettings
 from firsthand.counterfactual.inspecting.stages.verify import mean_score
 from firsthand.counterfactual.investigation import Judgement
 from firsthand.counterfactual.rates import Rate
@@ -25,25 +24,6 @@ def test_an_experiment_decides_only_where_its_interval_lies_on_one_side_of_thirt
     assert decided(rate(26), rate(17)) == "undecided"
     assert decided(rate(26), NONE) == "undecided"
     assert decided(rate(9, 10), rate(8, 10)) == "undecided"
-
-
-def test_labels_come_from_fifty_and_fifteen_points_and_what_lies_between_makes_no_claim() -> None:
-    assert label_of(rate(20), rate(5)) is True
-    assert label_of(rate(5), rate(20)) is True
-    assert label_of(rate(20), rate(16)) is False
-    assert label_of(rate(20), rate(12)) is None
-    assert label_of(rate(20), NONE) is None
-    assert label_of(rate(20), Rate(yes=4, no=20, invalid=6)) is None
-    assert label_of(rate(30), Rate(yes=1, no=25, invalid=4)) is True
-
-
-def test_a_claim_is_reproduced_by_a_change_of_thirty_points_in_its_direction_or_by_none() -> None:
-    assert reproduces(True, rate(26), rate(3), rate(10)) is True
-    assert reproduces(True, rate(15), rate(0), rate(30)) is False
-    assert reproduces(True, rate(26), rate(3), rate(24)) is False
-    assert reproduces(False, rate(26), rate(25), rate(24)) is True
-    assert reproduces(False, rate(26), rate(25), rate(3)) is False
-    assert reproduces(True, rate(26), rate(3), NONE) is None
 
 
 def test_a_score_needs_more_than_half_of_the_judges() -> None:
@@ -74,13 +54,6 @@ def test_the_effort_sets_judges_threshold_and_budget_and_each_can_be_set_by_itse
     assert (light.panel, light.bar, light.spending.experiments) == (1, 7.0, 8)
     assert StagesSettings(folder="f", roles=ROLES, judges=3).panel == 3
     assert thorough.playing("judge").model == "c/d"
-
-
-def test_a_budget_in_dollars_needs_prices_for_all_who_play() -> None:
-    with pytest.raises(ValueError, match="a/b, c/d"):
-        StagesSettings(folder="f", roles=ROLES, budget=Budget(dollars=1.0))
-    prices = {name: Price(input=1.0, output=2.0) for name in ("a/b", "c/d")}
-    assert StagesSettings(folder="f", roles=ROLES, dollars=1.0, prices=prices).dollars == 1.0
 
 
 def test_budgets_and_speed_may_change_between_runs_and_nothing_else() -> None:

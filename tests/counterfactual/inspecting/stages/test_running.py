@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from planted_world import CALLS, CAUSE, DECOYS, QUESTION
-from running_world import prompts, run, settings
+from running_world import prices, prompts, run, settings
 
 from firsthand.counterfactual.behaviours import Pattern
 from firsthand.counterfactual.edits import Replace
 from firsthand.counterfactual.inspecting.running import StagesResult, run_stages
 from firsthand.counterfactual.inspecting.stages.from_logs import claims_from_logs, investigations_from_logs
-from firsthand.counterfactual.inspecting.stages.settings import Budget, Price
+from firsthand.counterfactual.inspecting.stages.settings import Budget
 from firsthand.counterfactual.investigation import Investigation
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.responses import Sampling
@@ -82,8 +82,7 @@ def test_the_logs_are_the_evidence_and_a_second_call_makes_no_calls(asked: tuple
     before = len(CALLS)
     assert run(folder, 2, judges=5) == result
     assert len(CALLS) == before
-    used = sum(one.calls for one in result.used)
-    assert used == sum(one.calls for one in result.used if one.stage) > 0
+    assert sum(one.usage.calls for one in result.used) == before
 
 
 def test_a_folder_goes_on_only_under_the_same_settings_and_prompts(asked: tuple[Path, StagesResult]) -> None:
@@ -135,7 +134,7 @@ def test_faults_of_a_server_are_retried_or_recorded_and_every_prompt_is_accounte
 
 @pytest.mark.parametrize(
     ("budget", "why"),
-    [(Budget(calls=2), "2 turns"), (Budget(tokens=1_000), "1,000 tokens"), (Budget(dollars=0.03), "$0.03")],
+    [(Budget(calls=2), "2 turns"), (Budget(tokens=1_000), "1,000 tokens"), (Budget(money=0.03), "$0.03")],
 )
 def test_a_budget_that_is_used_up_leaves_an_unfinished_investigation_with_what_was_measured(
     tmp_path: Path, budget: Budget, why: str
@@ -145,7 +144,7 @@ def test_a_budget_that_is_used_up_leaves_an_unfinished_investigation_with_what_w
         1,
         behaviours=(PROGRAM,),
         budget=budget,
-        prices={"planted/world": Price(input=5.0, output=25.0)},
+        prices=prices(tmp_path, 5.0, 25.0),
     )
     (one,) = result.investigations
     assert one.report is None
@@ -158,19 +157,19 @@ def test_a_budget_that_is_used_up_leaves_an_unfinished_investigation_with_what_w
 
 
 def test_the_budget_of_a_run_stops_it_and_a_higher_one_goes_on_without_paying_again(tmp_path: Path) -> None:
-    prices = {"planted/world": Price(input=1_000.0, output=1_000.0)}
+    dear = prices(tmp_path, 1_000.0, 1_000.0)
     start = len(CALLS)
-    stopped = run(tmp_path / "a", 3, behaviours=(PROGRAM,), effort="light", prices=prices, dollars=3.0)
+    stopped = run(tmp_path / "a", 3, behaviours=(PROGRAM,), effort="light", prices=dear, money=3.0)
     assert not stopped.finished
-    assert "budget of $3.00 is used up" in stopped.stopped
+    assert "budget is used up: $3" in stopped.stopped
     first = len(CALLS) - start
-    finished = run(tmp_path / "a", 3, behaviours=(PROGRAM,), effort="light", prices=prices, dollars=1_000.0)
+    finished = run(tmp_path / "a", 3, behaviours=(PROGRAM,), effort="light", prices=dear, money=1_000.0)
     assert finished.finished
     interrupted = len(CALLS) - start
     assert first < interrupted
-    whole = run(tmp_path / "b", 3, behaviours=(PROGRAM,), effort="light", prices=prices, dollars=1_000.0)
+    whole = run(tmp_path / "b", 3, behaviours=(PROGRAM,), effort="light", prices=dear, money=1_000.0)
     assert len(CALLS) - start == 2 * interrupted
-    assert sum(one.dollars for one in finished.used) == pytest.approx(sum(one.dollars for one in whole.used))
+    assert finished.used == whole.used
 
 
 def test_what_is_rare_or_expected_goes_no_further(tmp_path: Path) -> None:

@@ -1,16 +1,17 @@
 """Batches of the target's responses, and what is found in them."""
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from inspect_ai.model import GenerateConfig
 from inspect_ai.util import collect
 from pydantic import Field
 
 from firsthand.counterfactual.behaviours import Asked, Behaviour, Verdict, judged
+from firsthand.counterfactual.inspecting.converting import messages_of, responses_of, tools_of
+from firsthand.counterfactual.inspecting.settings import settings_of
 from firsthand.counterfactual.inspecting.stages.asking import ask
 from firsthand.counterfactual.inspecting.stages.calling import Calls
-from firsthand.counterfactual.inspecting.stages.messages import messages_of, responses_of, tools_of
 from firsthand.counterfactual.inspecting.stages.quoting import quoted
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt
@@ -44,26 +45,17 @@ async def _call(calls: Calls, request: Request, choices: int, number: int) -> li
         messages_of(request.prompt),
         f"{request.batch}/{number}",
         tools=tools_of(request.prompt),
-        config=config_of(calls.settings.sampling, request, choices, number),
+        config=config_of(calls.settings.roles["target"].model, calls.settings.sampling, request, choices, number),
     )
     if isinstance(output, str):
         return [_failed(output)] * choices
-    return responses_of(output)[:choices]
+    return responses_of(output, choices)
 
 
-def config_of(sampling: Sampling, request: Request, choices: int, number: int) -> GenerateConfig:
+def config_of(model: str, sampling: Sampling, request: Request, choices: int, number: int) -> GenerateConfig:
     """Generation settings of one call; its seed belongs to the run, the batch and the call."""
     seed = int(digest([sampling.seed, request.prompt.id, request.batch, number])[:7], 16)
-    thinking: dict[str, Any] = {"reasoning_tokens": sampling.thinking} if sampling.thinking else {}
-    return GenerateConfig(
-        num_choices=choices if choices > 1 else None,
-        temperature=sampling.temperature,
-        top_p=sampling.top_p,
-        top_k=sampling.top_k,
-        max_tokens=sampling.max_tokens + sampling.thinking,
-        seed=seed,
-        **thinking,
-    )
+    return settings_of(model, sampling).merge(GenerateConfig(num_choices=choices if choices > 1 else None, seed=seed))
 
 
 def _failed(why: str) -> Response:

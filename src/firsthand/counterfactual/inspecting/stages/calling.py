@@ -2,7 +2,7 @@
 
 Inspect keeps what a call gave in a cache, by everything that decides it. Two calls that are equal but meant to be two
 draws are told apart by a *place*, which is unique within a run: stage, prompt, batch and number. So a stage that is
-interrupted makes only the calls that are missing, and the sum over all calls of the finished logs is what the run cost,
+interrupted makes only the calls that are missing, and the sum over all calls of the finished logs is what the run used,
 whether they were made in this process or in one before.
 """
 
@@ -10,88 +10,82 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspect_ai.model import CachePolicy, ChatMessage, GenerateConfig, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import CachePolicy, ChatMessage, GenerateConfig, ModelOutput, get_model
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import LimitExceededError
 
-from firsthand.counterfactual.inspecting.stages.settings import Price, RoleName, StagesSettings
+from firsthand.counterfactual.costs import money_text
+from firsthand.counterfactual.inspecting.failing import cause_of, reason_of, status_of
+from firsthand.counterfactual.inspecting.ledger import used
+from firsthand.counterfactual.inspecting.stages.settings import RoleName, StagesSettings
+from firsthand.counterfactual.prices import PriceTable
+from firsthand.counterfactual.usage import Entry, Usage
 from firsthand.errors import CounterfactualError
 
 
-class BudgetUsedUp(CounterfactualError):  # noqa: N818 - a clean stop, by the name of its reason
-    """The whole run's budget is used up."""
+class RunStopped(CounterfactualError):  # noqa: N818 - a clean stop, by its name
+    """The whole run stops: nothing that is still to be done could be done now."""
 
 
-class KeyRefused(CounterfactualError):  # noqa: N818 - likewise
-    """A provider refuses the key: no call to it can succeed."""
-
-
-@dataclass
-class Spent:
-    """What was used up by one role.
-
-    Attributes:
-        calls: Calls that gave something.
-        failed: Calls that failed for good.
-        input: Tokens read at the full price.
-        output: Tokens written.
-        cache_read: Tokens read from the provider's cache.
-        cache_write: Tokens written to it.
-        dollars: Money; 0 where no price is known.
-    """
-
-    calls: int = 0
-    failed: int = 0
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
-    dollars: float = 0.0
-
-    @property
-    def tokens(self) -> int:
-        """All tokens."""
-        return self.input + self.output + self.cache_read + self.cache_write
-
-    def add(self, usage: ModelUsage | None, price: Price | None) -> float:
-        """Count one call; returns what it cost."""
-        self.calls += 1
-        if usage is None:
-            return 0.0
-        read, written = usage.input_tokens_cache_read or 0, usage.input_tokens_cache_write or 0
-        self.input += usage.input_tokens
-        self.output += usage.output_tokens
-        self.cache_read += read
-        self.cache_write += written
-        cost = usage.total_cost or 0.0
-        if price is not None:
-            of_read = price.input if price.cache_read is None else price.cache_read
-            of_written = price.input if price.cache_write is None else price.cache_write
-            cost = usage.input_tokens * price.input + usage.output_tokens * price.output
-            cost = (cost + read * of_read + written * of_written) / 1e6
-        self.dollars += cost
-        return cost
+class BudgetUsedUp(RunStopped):
+    """The run's budget is used up; it goes on with a larger one."""
 
 
 @dataclass
-class Purse:
-    """The money of a whole run.
+class Standing:
+    """How a run stands: its money, and whether its calls get through.
 
     Attributes:
-        limit: How much there is; ``None``: no limit.
+        prices: Prices of its models.
+        limit: Its budget; ``None``: no limit.
+        give_up_after: Calls that may fail in a row; ``None``: any number.
         spent: What finished logs and this process have spent.
+        failed: Calls that failed in a row.
     """
 
+    prices: PriceTable = field(default_factory=PriceTable)
     limit: float | None = None
+    give_up_after: int | None = None
     spent: float = 0.0
+    failed: int = 0
 
     def check(self) -> None:
-        """Raise if nothing is left."""
+        """See whether another call may be made.
+
+        Raises:
+            BudgetUsedUp: If nothing is left.
+        """
         if self.limit is not None and self.spent >= self.limit:
+            spent, limit = (money_text(one, self.prices.currency) for one in (self.spent, self.limit))
             raise BudgetUsedUp(
-                f"The run's budget of ${self.limit:,.2f} is used up: ${self.spent:,.2f} were spent.",
-                "Raise `dollars` and run the same command again; it goes on where it stopped.",
+                f"The run's budget is used up: {spent} of {limit}.",
+                "Raise `money` and run the same command again; it goes on where it stopped.",
             )
+
+    def failing(self, why: str) -> None:
+        """Note a call that failed for good.
+
+        Raises:
+            RunStopped: If so many failed in a row that it must be an outage, of which no verdicts are to be made.
+        """
+        self.failed += 1
+        if self.give_up_after is not None and self.failed >= self.give_up_after:
+            raise RunStopped(
+                f"{self.failed} calls in a row failed for good, the last with: {why}",
+                "Wait until the provider answers, and run the same command again; it goes on where it stopped.",
+            )
+
+    def answered(self, entry: Entry) -> float:
+        """Note a call that was answered; returns what it cost, as far as that is known."""
+        self.failed = 0
+        cost = self.cost(entry)
+        self.spent += cost
+        return cost
+
+    def cost(self, entry: Entry) -> float:
+        """What something cost, as far as that is known."""
+        price = self.prices.price(entry.model) if entry.billed else None
+        return (price.of(entry) or 0.0) if price else 0.0
 
 
 @dataclass
@@ -101,17 +95,21 @@ class Calls:
     Attributes:
         settings: The run's settings.
         key: Key of the run's fences.
-        purse: The run's money.
-        place: Name of the sample, such as ``screen/PROMPT``.
-        spent: What its calls used up, by role.
-        counts: Replies that were repaired or invalid, by role and outcome.
+        standing: How the run stands.
+        stage: The stage.
+        sample: The sample.
+        usage: What its calls used, by role.
+        money: What they cost, as far as it is known.
+        counts: Calls that failed, and replies that were repaired or invalid, by role and outcome.
     """
 
     settings: StagesSettings
     key: bytes
-    purse: Purse
-    place: str
-    spent: dict[str, Spent] = field(default_factory=dict)
+    standing: Standing
+    stage: str
+    sample: str
+    usage: dict[RoleName, Usage] = field(default_factory=dict)
+    money: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)
 
     async def generate(
@@ -133,30 +131,41 @@ class Calls:
             config: Generation settings over those of the role.
 
         Raises:
-            BudgetUsedUp: If the run's money is used up.
-            KeyRefused: If the provider refuses the key.
+            RunStopped: If the run's money is used up, the provider refuses the key or the model, or many calls in a row
+                failed.
         """
-        self.purse.check()
+        self.standing.check()
         model = get_model(role=role, required=True)
-        policy = CachePolicy(expiry=None, per_epoch=False, scopes={"place": f"{self.place}/{place}", "role": role})
-        spent = self.spent.setdefault(role, Spent())
+        scopes = {"place": f"{self.stage}/{self.sample}/{place}", "role": role}
+        policy = CachePolicy(expiry=None, per_epoch=False, scopes=scopes)
         try:
             output = await model.generate(messages, tools=list(tools), config=config or GenerateConfig(), cache=policy)
         except LimitExceededError:
             raise
-        except Exception as error:
-            if model.api.is_auth_failure(error) or getattr(error, "status_code", None) in (401, 403):
-                raise KeyRefused(
-                    f"The provider of {model} refuses the key: {error}.", "Set the right key and run the command again."
-                ) from error
-            spent.failed += 1
-            self.count(role, "failed call")
-            return f"{type(error).__name__}: {str(error).strip().splitlines()[-1] if str(error).strip() else ''}"[:500]
-        self.purse.spent += spent.add(output.usage, self.settings.prices.get(self.settings.playing(role).model))
+        except Exception as error:  # noqa: BLE001 - providers raise errors of their own, of any class
+            return self._failed(role, cause_of(error), model.api.api_key)
+        used_now = used(output.usage)
+        self.usage[role] = self.usage.get(role, Usage()) + used_now
+        self.money += self.standing.answered(self.entry(role, used_now))
         if output.empty:
             self.count(role, "empty call")
-            return "The provider gave no choice."
+            return "the provider gave no choice"
         return output
+
+    def _failed(self, role: RoleName, error: BaseException, api_key: str | None) -> str:
+        why = reason_of(error, (api_key,) if api_key else ())
+        if status_of(error) in (401, 403, 404):
+            raise RunStopped(
+                f"The {role} cannot be reached: {why}", "Check key, model and address, and run the same command again."
+            ) from None
+        self.count(role, "failed call")
+        self.standing.failing(why)
+        return why
+
+    def entry(self, role: RoleName, usage: Usage) -> Entry:
+        """A line of the ledger."""
+        playing = self.settings.playing(role)
+        return Entry(stage=self.stage, role=role, model=playing.model, usage=usage, billed=playing.billed)
 
     def count(self, role: RoleName, what: str) -> None:
         """Count something that happened to a role."""
@@ -166,13 +175,9 @@ class Calls:
     @property
     def tokens(self) -> int:
         """Tokens of all roles."""
-        return sum(one.tokens for one in self.spent.values())
-
-    @property
-    def dollars(self) -> float:
-        """Money of all roles."""
-        return sum(one.dollars for one in self.spent.values())
+        return sum(one.tokens for one in self.usage.values())
 
     def account(self) -> dict[str, Any]:
         """What is kept of it in the log."""
-        return {"spent": {role: vars(one) for role, one in self.spent.items()}, "counts": dict(self.counts)}
+        entries = [self.entry(role, usage).model_dump(mode="json") for role, usage in self.usage.items()]
+        return {"used": entries, "counts": dict(self.counts)}

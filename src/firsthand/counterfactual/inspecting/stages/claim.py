@@ -1,33 +1,27 @@
 """Stage 7: measured edits become claims, in words that do not know what the edits did, and three filters judge them."""
 
-from collections.abc import Iterator
-from itertools import product
 from typing import Annotated, Any, Final
 
 from inspect_ai import Task
 from inspect_ai.solver import TaskState
 from pydantic import Field
 
-from firsthand.counterfactual.claims import POINTS, Claim
+from firsthand.counterfactual.claiming import claims_of
+from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.edits import Edit, Operation, edited
 from firsthand.counterfactual.inspecting.stages.asking import ask
 from firsthand.counterfactual.inspecting.stages.batches import classify, rate_of, respond, shown_prompt
 from firsthand.counterfactual.inspecting.stages.calling import Calls
+from firsthand.counterfactual.inspecting.stages.from_logs import investigations_from_logs
 from firsthand.counterfactual.inspecting.stages.quoting import quoted
 from firsthand.counterfactual.inspecting.stages.showing import shown_changes
 from firsthand.counterfactual.inspecting.stages.stage import Found, Run, left_by, opened, sample_of, staged
-from firsthand.counterfactual.investigation import Experiment, Report, Screened
+from firsthand.counterfactual.investigation import Investigation
 from firsthand.counterfactual.part import Part
-from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.rates import Rate
+from firsthand.counterfactual.reproducing import reproduces
 from firsthand.counterfactual.responses import Request
 from firsthand.errors import CounterfactualError
-
-TRUE_FROM: Final = 0.5
-FALSE_TO: Final = 0.15
-OF_EACH: Final = 2
-"""A claim is true from a measured change of 50 points and false up to 15; at most two of each from one investigation
-(arXiv 2608.16747, sections 2.2 and B.3)."""
 
 
 class Description(Part):
@@ -92,101 +86,46 @@ def build(run: str) -> Task:
 
 
 def samples(run: Run) -> list[Any]:
-    """One sample for each claim."""
-    made: list[Any] = []
-    for name, found in left_by(run.folder, "verify").items():
-        if found["status"] != "accepted":
-            continue
-        metadata = found["metadata"]
-        prompt = Screened.model_validate(metadata["screened"]).prompt
-        for experiment, label, hypothesis in chosen(metadata):
-            made.append(
-                sample_of(
-                    prompt,
-                    f"{name}.{experiment.number}",
-                    investigation=name,
-                    screened=metadata["screened"],
-                    baseline=metadata["baseline"],
-                    experiment=experiment.model_dump(mode="json"),
-                    label=label,
-                    hypothesis=hypothesis,
-                )
-            )
-    return made
+    """One sample for each claim. Which experiments make claims, and with which labels, is not decided here."""
+    verified = left_by(run.folder, "verify")
+    return [
+        sample_of(
+            claim.prompt,
+            f"{one.id}.{claim.experiment}",
+            claim=claim.model_dump(mode="json"),
+            hypothesis=hypothesis_of(one, claim.experiment),
+        )
+        for one in investigations_from_logs(run.folder)
+        if verified.get(one.id, {}).get("status") == "accepted"
+        for claim in claims_of(one).claims
+    ]
 
 
-def chosen(metadata: dict[str, Any]) -> Iterator[tuple[Experiment, bool, str]]:
-    """The experiments that make claims, with their labels and the hypothesis that they were cited for.
-
-    Only confirmed ones are asked, in the order in which the report cites them: not by how large their change came out.
-    """
-    baseline = Rate.model_validate(metadata["baseline"])
-    report = Report.model_validate(metadata["report"])
-    cited = {n: one.hypothesis for one in reversed((*report.causes, *report.refuted)) for n in one.experiments}
-    order = list(dict.fromkeys(n for one in (*report.causes, *report.refuted) for n in one.experiments))
-    confirmed = {
-        metadata["of"][str(one["number"])]: Experiment.model_validate(one)
-        for one in metadata["experiments"]
-        if one["stage"] == "confirmed"
-    }
-    taken = {True: 0, False: 0}
-    for number in order:
-        if number not in confirmed:
-            continue
-        label = label_of(baseline, confirmed[number].rate)
-        if label is not None and taken[label] < OF_EACH:
-            taken[label] += 1
-            yield confirmed[number], label, cited[number]
-
-
-def label_of(before: Rate, after: Rate) -> bool | None:
-    """Whether the claim is true; ``None`` where the change makes no claim, or invalid responses could decide it."""
-    if before.share is None or after.share is None:
-        return None
-    pairs = product((before.share, *before.bounds), (after.share, *after.bounds))
-    found = {True if abs(b - a) >= TRUE_FROM else False if abs(b - a) <= FALSE_TO else None for a, b in pairs}
-    return found.pop() if len(found) == 1 else None
-
-
-def reproduces(label: bool, before: Rate, measured: Rate, again: Rate) -> bool | None:
-    """Whether another implementation had the effect that the label says, by the claim's own threshold of 30 points."""
-    if before.share is None or measured.share is None or again.share is None:
-        return None
-    first, second = measured.share - before.share, again.share - before.share
-    if not label:
-        return abs(second) < POINTS / 100
-    return abs(second) >= POINTS / 100 and (first > 0) == (second > 0)
+def hypothesis_of(investigation: Investigation, experiment: int) -> str:
+    """The hypothesis on which an experiment bears, by the report."""
+    report = investigation.report
+    cited = (
+        [] if report is None else [one for one in (*report.causes, *report.refuted) if experiment in one.experiments]
+    )
+    return cited[0].hypothesis if cited else ""
 
 
 async def _work(calls: Calls, state: TaskState) -> Found:
-    metadata = state.metadata
-    screened = Screened.model_validate(metadata["screened"])
-    experiment = Experiment.model_validate(metadata["experiment"])
-    baseline = Rate.model_validate(metadata["baseline"])
-    after = edited(screened.prompt, experiment.edit)
-    described = await ask(calls, "describer", _DESCRIBE, _two(calls, screened.prompt, after), Description, "describe")
+    claim = Claim.model_validate(state.metadata["claim"])
+    described = await ask(calls, "describer", _DESCRIBE, _two(calls, claim), Description, "describe")
     if described.value is None:
         return {"status": "undescribed", "problem": described.problem, "claim": None}
     words = described.value
-    concrete = await ask(
-        calls, "judge", _CONCRETENESS, _mechanism(calls, screened, words, metadata), Concreteness, "concreteness"
-    )
-    again, why = await _again(calls, screened, experiment, words.description)
-    claim = Claim(
-        investigation=metadata["investigation"],
-        target=calls.settings.target,
-        prompt=screened.prompt,
-        edit=experiment.edit,
-        experiment=experiment.number,
-        behaviour=screened.behaviour,
-        baseline=baseline,
-        rate=experiment.rate,
-        intervention=words.description,
-        label=metadata["label"],
-        concreteness=concrete.value.concreteness if concrete.value else None,
-        reproduced=None if again is None else reproduces(metadata["label"], baseline, experiment.rate, again[1]),
-        single_factor=words.single_factor,
-        cluster=screened.prompt.cluster or screened.prompt.id,
+    mechanism = _mechanism(calls, claim, words, state.metadata["hypothesis"])
+    concrete = await ask(calls, "judge", _CONCRETENESS, mechanism, Concreteness, "concreteness")
+    again, why = await _again(calls, claim, words.description)
+    claim = claim.model_copy(
+        update={
+            "intervention": words.description,
+            "single_factor": words.single_factor,
+            "concreteness": concrete.value.concreteness if concrete.value else None,
+            "reproduced": None if again is None else reproduces(claim, again[1]),
+        }
     )
     return {
         "status": "described",
@@ -199,26 +138,25 @@ async def _work(calls: Calls, state: TaskState) -> Found:
     }
 
 
-def _two(calls: Calls, before: Prompt, after: Prompt) -> str:
+def _two(calls: Calls, claim: Claim) -> str:
+    before, after = claim.prompt, claim.edited
     return (
         f"The first version:\n{shown_prompt(before, calls)}\n\nThe second version:\n{shown_prompt(after, calls)}\n\n"
         f"Their difference:\n{shown_changes(before, after, calls, 'difference')}"
     )
 
 
-def _mechanism(calls: Calls, screened: Screened, words: Description, metadata: dict[str, Any]) -> str:
+def _mechanism(calls: Calls, claim: Claim, words: Description, hypothesis: str) -> str:
     text = (
-        f"Behaviour, as a question about a response: {screened.behaviour.question}\n"
-        f"Mechanism: {metadata['hypothesis']}\nEdit that bears on it: {words.description}"
+        f"Behaviour, as a question about a response: {claim.behaviour.question}\n"
+        f"Mechanism: {hypothesis}\nEdit that bears on it: {words.description}"
     )
     return quoted(text, calls.key, "mechanism", 8_000)
 
 
-async def _again(
-    calls: Calls, screened: Screened, experiment: Experiment, description: str
-) -> tuple[tuple[Edit, Rate] | None, str]:
+async def _again(calls: Calls, claim: Claim, description: str) -> tuple[tuple[Edit, Rate] | None, str]:
     """Implement the description anew, by a model that has not seen the edit, and measure it; or why it could not be."""
-    told = f"The prompt:\n{shown_prompt(screened.prompt, calls)}\n\nThe change:\n"
+    told = f"The prompt:\n{shown_prompt(claim.prompt, calls)}\n\nThe change:\n"
     material = told + quoted(description, calls.key, "description of the change", 4_000)
     why = ""
     for attempt in range(2):
@@ -230,13 +168,13 @@ async def _again(
             return None, f"no implementation: {answer.problem}"
         edit = Edit(operations=answer.value.operations)
         try:
-            after = edited(screened.prompt, edit)
+            after = edited(claim.prompt, edit)
         except CounterfactualError as error:
             why = str(error)
             continue
-        batch = f"reproduce.{experiment.number}"
+        batch = f"reproduce.{claim.experiment}"
         request = Request(prompt=after, batch=batch, samples=calls.settings.sampling.samples)
         responses = await respond(calls, request)
-        return (edit, rate_of(await classify(calls, screened.behaviour, responses, batch))), ""
+        return (edit, rate_of(await classify(calls, claim.behaviour, responses, batch))), ""
     calls.count("describer", "implementation refused")
     return None, f"no implementation: {why}"

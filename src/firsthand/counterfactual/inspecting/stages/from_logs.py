@@ -7,11 +7,12 @@ from typing import Any
 
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.inspecting.stages.bench import evidence_of
-from firsthand.counterfactual.inspecting.stages.settings import RoleName, StagesSettings
+from firsthand.counterfactual.inspecting.stages.settings import StagesSettings
 from firsthand.counterfactual.inspecting.stages.stage import STAGES, Found, StageName, left_by, opened
 from firsthand.counterfactual.investigation import Cause, Experiment, Investigation, Judgement, Report, Screened
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.rates import Rate
+from firsthand.counterfactual.usage import Entry, summed
 
 
 class Ending(Part):
@@ -30,34 +31,6 @@ class Ending(Part):
     stage: StageName
     status: str
     why: str = ""
-
-
-class Used(Part):
-    """What one role used in one stage.
-
-    Attributes:
-        stage: The stage.
-        role: The role.
-        model: The model.
-        calls: Calls that gave something.
-        failed: Calls that failed for good.
-        input: Tokens read at the full price.
-        output: Tokens written.
-        cache_read: Tokens read from the provider's cache.
-        cache_write: Tokens written to it.
-        dollars: Money; 0 where no price is known.
-    """
-
-    stage: StageName
-    role: RoleName
-    model: str
-    calls: int
-    failed: int
-    input: int
-    output: int
-    cache_read: int
-    cache_write: int
-    dollars: float
 
 
 def investigations_from_logs(folder: str | Path) -> list[Investigation]:
@@ -109,24 +82,9 @@ def counts_from_logs(folder: str | Path) -> dict[str, int]:
     return dict(sorted(total.items()))
 
 
-def used_from_logs(folder: str | Path) -> list[Used]:
+def used_from_logs(folder: str | Path) -> list[Entry]:
     """What every role used in every stage. Calls that an interrupted process had made are in it, once."""
-    settings = opened(str(folder)).settings
-    sums: dict[tuple[StageName, RoleName], Counter[str]] = {}
-    for stage, found in _all(folder):
-        for role, spent in found.get("spent", {}).items():
-            sums.setdefault((stage, role), Counter()).update(spent)
-    fields = ("calls", "failed", "input", "output", "cache_read", "cache_write")
-    return [
-        Used(
-            stage=stage,
-            role=role,
-            model=settings.playing(role).model,
-            dollars=float(one["dollars"]),
-            **{name: int(one[name]) for name in fields},
-        )
-        for (stage, role), one in sums.items()
-    ]
+    return list(summed(Entry.model_validate(one) for _, found in _all(folder) for one in found.get("used", [])))
 
 
 def _all(folder: str | Path) -> Iterator[tuple[StageName, Found]]:

@@ -8,6 +8,7 @@ from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageTool, Ch
 from inspect_ai.solver import TaskState
 from inspect_ai.tool import ToolCallError
 
+from firsthand.counterfactual.costs import money_text
 from firsthand.counterfactual.inspecting.stages.batches import classify, rate_of, respond, shown, shown_prompt
 from firsthand.counterfactual.inspecting.stages.bench import Bench, described
 from firsthand.counterfactual.inspecting.stages.calling import Calls
@@ -156,8 +157,8 @@ def _used_up(bench: Bench, turns: int, seconds: float) -> str:
         return f"budget used up: {budget.calls} turns"
     if budget.tokens is not None and calls.tokens >= budget.tokens:
         return f"budget used up: {budget.tokens:,} tokens"
-    if budget.dollars is not None and calls.dollars >= budget.dollars:
-        return f"budget used up: ${budget.dollars:g}"
+    if budget.money is not None and calls.money >= budget.money:
+        return f"budget used up: {money_text(budget.money, calls.standing.prices.currency)}"
     if budget.seconds is not None and seconds >= budget.seconds:
         return f"budget used up: {budget.seconds:,.0f} seconds"
     return ""

@@ -23,6 +23,7 @@ class RoleModel(Part):
         base_url: Address of its server, where that is not the provider's own.
         arguments: Arguments of the provider, such as a device.
         config: Fields of Inspect's ``GenerateConfig``. A target's sampling is not set here but in ``sampling``.
+        billed: Whether anybody charges for its tokens.
         constrained: Whether the provider is asked to hold replies to their JSON schema. Replies are checked all the
             same.
     """
@@ -31,23 +32,8 @@ class RoleModel(Part):
     base_url: str | None = None
     arguments: dict[str, JsonValue] = Field(default_factory=dict)
     config: dict[str, JsonValue] = Field(default_factory=dict)
+    billed: bool = True
     constrained: bool = False
-
-
-class Price(Part):
-    """Dollars for a million tokens.
-
-    Attributes:
-        input: Tokens that are read.
-        output: Tokens that are written, thinking included.
-        cache_read: Tokens read from the provider's cache; ``None``: as ``input``.
-        cache_write: Tokens written to it; ``None``: as ``input``.
-    """
-
-    input: Annotated[float, Field(ge=0.0)]
-    output: Annotated[float, Field(ge=0.0)]
-    cache_read: Annotated[float, Field(ge=0.0)] | None = None
-    cache_write: Annotated[float, Field(ge=0.0)] | None = None
 
 
 class Budget(Part):
@@ -57,14 +43,14 @@ class Budget(Part):
         calls: Turns of the investigator.
         experiments: Edits that are measured.
         tokens: Tokens read and written.
-        dollars: Money, by the price table.
+        money: Money, in the currency of the prices.
         seconds: Time by the clock.
     """
 
     calls: Annotated[int, Field(ge=1)] = 60
     experiments: Annotated[int, Field(ge=1)] = 15
     tokens: Annotated[int, Field(ge=1)] | None = None
-    dollars: Annotated[float, Field(gt=0.0)] | None = None
+    money: Annotated[float, Field(gt=0.0)] | None = None
     seconds: Annotated[float, Field(gt=0.0)] | None = None
 
 
@@ -98,13 +84,14 @@ class StagesSettings(Part):
         least_rating: Rating from which a behaviour is investigated.
         least_frequency: How often it has to occur in the screened batch, invalid responses counted as without it.
         budget: Budget of each investigation; ``None``: what goes with the effort.
-        dollars: Budget of the whole run. When it is used up the run stops; with a higher one it goes on where it
-            stopped.
-        prices: Price of each model.
+        money: Budget of the whole run, in the currency of the prices. When it is used up the run stops; with a higher
+            one it goes on where it stopped.
+        prices: A file of prices, looked at before those of the package.
         judges: Number of judges; ``None``: what goes with the effort.
         least_score: Mean score from which a report is accepted; ``None``: what goes with the effort.
         seed: Seed of what is drawn here, such as examples.
         retries: How often a call that fails is tried again before it counts as failed.
+        give_up_after: Calls that may fail for good in a row before the run is stopped; ``None``: any number.
         timeout: Seconds after which one attempt of a call is given up.
         connections: Most calls to one model at a time; ``None``: Inspect adapts it.
         samples_at_once: Most prompts at a time.
@@ -121,12 +108,13 @@ class StagesSettings(Part):
     least_rating: Annotated[int, Field(ge=1, le=5)] = 3
     least_frequency: Annotated[float, Field(ge=0.0, le=1.0)] = 0.3
     budget: Budget | None = None
-    dollars: Annotated[float, Field(gt=0.0)] | None = None
-    prices: dict[str, Price] = Field(default_factory=dict)
+    money: Annotated[float, Field(gt=0.0)] | None = None
+    prices: str | None = None
     judges: Annotated[int, Field(ge=1)] | None = None
     least_score: Annotated[float, Field(ge=1.0, le=10.0)] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
     retries: Annotated[int, Field(ge=0)] = 5
+    give_up_after: Annotated[int, Field(ge=1)] | None = 25
     timeout: Annotated[int, Field(ge=1)] = 600
     connections: Annotated[int, Field(ge=1)] | None = None
     samples_at_once: Annotated[int, Field(ge=1)] = 20
@@ -140,15 +128,6 @@ class StagesSettings(Part):
                 raise ValueError(f"no model plays the role {needed!r}")
         return self
 
-    @model_validator(mode="after")
-    def _can_be_priced(self) -> Self:
-        if self.dollars is None and (self.budget is None or self.budget.dollars is None):
-            return self
-        unpriced = sorted({self.playing(role).model for role in ROLES} - set(self.prices))
-        if unpriced:
-            raise ValueError(f"a budget in dollars needs a price for {', '.join(unpriced)}")
-        return self
-
     def playing(self, role: RoleName) -> RoleModel:
         """The model that plays a role."""
         return self.roles.get(role) or self.roles["investigator"]
@@ -157,7 +136,7 @@ class StagesSettings(Part):
     def target(self) -> str:
         """Identity of the target: model, provider's arguments and sampling."""
         playing = self.roles["target"]
-        sampling = self.sampling.model_dump(mode="json")
+        sampling = self.sampling.model_dump(mode="json", exclude={"samples"})
         return f"{playing.model}#{digest([playing.model_dump(mode='json'), sampling])[:16]}"
 
     @property
@@ -176,12 +155,17 @@ class StagesSettings(Part):
         return self.least_score or (8.0 if self.effort == "thorough" else 7.0)
 
     @property
+    def limits_money(self) -> bool:
+        """Whether prices have to be known."""
+        return self.money is not None or self.spending.money is not None
+
+    @property
     def shaping(self) -> dict[str, Any]:
         """Everything that decides what calls are made: a run that has begun goes on only under an equal one."""
         outside = {
             "folder",
             "budget",
-            "dollars",
+            "money",
             "prices",
             "retries",
             "timeout",

@@ -14,10 +14,12 @@ from inspect_ai.model import GenerateConfig
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
-from firsthand.counterfactual.inspecting.stages.calling import BudgetUsedUp, Calls, KeyRefused, Purse
+from firsthand.counterfactual.inspecting.stages.calling import Calls, RunStopped, Standing
 from firsthand.counterfactual.inspecting.stages.quoting import fence_key
 from firsthand.counterfactual.inspecting.stages.settings import StagesSettings
+from firsthand.counterfactual.prices import load_prices
 from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.usage import Entry
 from firsthand.errors import CounterfactualError
 from firsthand.trials.files import read_json
 
@@ -39,13 +41,13 @@ class Run:
         folder: Its folder.
         settings: Its settings.
         key: Key of its fences.
-        purse: Its money, shared by all stages in this process.
+        standing: How it stands, shared by all stages in this process.
     """
 
     folder: Path
     settings: StagesSettings
     key: bytes
-    purse: Purse = field(default_factory=Purse)
+    standing: Standing = field(default_factory=Standing)
 
     def logs(self, stage: StageName) -> Path:
         """Folder of a stage's logs."""
@@ -73,27 +75,27 @@ def opened(folder: str) -> Run:
     if not (place / "settings.json").exists():
         raise CounterfactualError(f"{place} holds no run of the stages.", "Name a folder that `run_stages` made.")
     settings = StagesSettings.model_validate(read_json(place / "settings.json"))
-    run = Run(place, settings, fence_key(place), Purse(settings.dollars))
+    standing = Standing(load_prices(settings.prices), settings.money, settings.give_up_after)
     for stage in STAGES:
         for found in left_by(place, stage, finished=False).values():
-            run.purse.spent += sum(one["dollars"] for one in found.get("spent", {}).values())
-    return run
+            standing.spent += sum(standing.cost(Entry.model_validate(one)) for one in found.get("used", []))
+    return Run(place, settings, fence_key(place), standing)
 
 
 def staged(run: Run, stage: StageName, samples: Sequence[Sample], work: Work) -> Task:
     """A stage as a task.
 
     Whatever a sample's work raises is recorded as its outcome, so that one of them does not keep the others from being
-    finished; but not what stops the whole run (its money is used up, a provider refuses the key, a limit of Inspect's).
+    finished; but not what stops the whole run, such as an outage or a budget that is used up.
     """
 
     @solver(name=f"firsthand_{stage}")
     def working() -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
-            calls = Calls(run.settings, run.key, run.purse, f"{stage}/{state.sample_id}")
+            calls = Calls(run.settings, run.key, run.standing, stage, str(state.sample_id))
             try:
                 found = await work(calls, state)
-            except (BudgetUsedUp, KeyRefused, LimitExceededError):
+            except (RunStopped, LimitExceededError):
                 raise
             except Exception as error:
                 if type(error).__name__ == "PrerequisiteError":  # of Inspect's: no model plays a role

@@ -1,0 +1,201 @@
+"""What pages and the terminal show of an investigation, worked out once: rates in words, and what an edit changed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from firsthand.counterfactual.edits import Drop, Edit, Insert, Operation, Replace, Rewrite
+from firsthand.counterfactual.investigation import Experiment, Investigation
+from firsthand.counterfactual.rates import Rate
+from firsthand.report.formats import Unit, number
+from firsthand.report.investigations_words import Status
+from firsthand.report.safe_text import one_line
+
+QUOTED = 90
+"""Characters of a text that are quoted in a line."""
+
+
+@dataclass(frozen=True)
+class RateView:
+    """A rate in words and as places on an axis from 0 to 100.
+
+    Attributes:
+        share: Share of the valid responses, e.g. ``86.7%``; ``no valid response`` if there is none.
+        interval: Its interval, e.g. ``[70.3%, 94.7%]``.
+        counted: What it rests on, e.g. ``26 of 30``.
+        invalid: Invalid responses and what they could make of the share; empty if there are none.
+        at: Place of the share; ``None`` if nothing is valid.
+        low: Place of the lower end of its interval.
+        high: Place of the upper end.
+        worst: Place of the share if no invalid response had the behaviour.
+        best: Place of the share if each of them had.
+    """
+
+    share: str
+    interval: str
+    counted: str
+    invalid: str
+    at: float | None
+    low: float
+    high: float
+    worst: float
+    best: float
+
+
+def rate_view(rate: Rate, level: float) -> RateView:
+    """Say a rate, with its interval at a level."""
+    low, high = rate.interval(level)
+    worst, best = rate.bounds
+    span = f"{_percent(worst)} to {_percent(best)}"
+    return RateView(
+        share="no valid response" if rate.share is None else _percent(rate.share),
+        interval=f"[{_percent(low)}, {_percent(high)}]",
+        counted=f"{rate.yes} of {rate.valid}",
+        invalid=f"{rate.invalid} invalid: {span} if they all counted one way" if rate.invalid else "",
+        at=None if rate.share is None else 100 * rate.share,
+        low=100 * low,
+        high=100 * high,
+        worst=100 * worst,
+        best=100 * best,
+    )
+
+
+@dataclass(frozen=True)
+class ChangeView:
+    """A change of the rate, in points, with its interval.
+
+    Attributes:
+        points: From -100 to 100.
+        low: Lower end.
+        high: Upper end.
+        text: All of it in words.
+    """
+
+    points: float
+    low: float
+    high: float
+    text: str
+
+
+def change_view(before: Rate, after: Rate, level: float) -> ChangeView | None:
+    """The change between two batches; ``None`` if one of them holds nothing valid.
+
+    The interval is Newcombe's of the difference of two independent shares (Newcombe 1998, method 10).
+    """
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
+    if before.share is None or after.share is None:
+        return None
+    low, high = confint_proportions_2indep(
+        after.yes, after.valid, before.yes, before.valid, method="newcomb", compare="diff", alpha=1 - level
+    )
+    change = after.share - before.share
+    bare = [number(value, Unit.POINTS).removesuffix(" pts") for value in (low, high)]
+    return ChangeView(
+        100 * change, 100 * float(low), 100 * float(high), f"{number(change, Unit.POINTS)} [{bare[0]}, {bare[1]}]"
+    )
+
+
+def most_informative(investigation: Investigation) -> Experiment | None:
+    """The experiment to show first: one that was decided on fresh responses, then one that was decided, then any.
+
+    Among equals it is the one with the largest change; ``None`` if none has a valid rate on both sides.
+    """
+    before = investigation.baseline.share
+    if before is None:
+        return None
+    measured = [
+        (one, abs(one.rate.share - before))
+        for one in investigation.experiments
+        if one.error is None and one.rate.share is not None
+    ]
+    if not measured:
+        return None
+    return max(measured, key=lambda pair: (*_decided(pair[0]), pair[1]))[0]
+
+
+def size_of_change(investigation: Investigation) -> float:
+    """How far the most informative experiment moved the rate, from 0 to 1; -1 if there is none."""
+    best, before = most_informative(investigation), investigation.baseline.share
+    if best is None or best.rate.share is None or before is None:
+        return -1.0
+    return abs(best.rate.share - before)
+
+
+def _decided(experiment: Experiment) -> tuple[bool, bool]:
+    changes = experiment.decision == "changes"
+    return changes and experiment.stage == "confirmed", changes
+
+
+def has_confirmed_cause(investigation: Investigation) -> bool:
+    """Whether an edit was found to change the rate on responses that were drawn after it had been fixed."""
+    return any(one.stage == "confirmed" and one.decision == "changes" for one in investigation.experiments)
+
+
+def mean_score(investigation: Investigation) -> float | None:
+    """Mean of the judges' valid scores; ``None`` if there is none."""
+    scores = [one.score for one in investigation.judgements if one.score is not None]
+    return fmean(scores) if scores else None
+
+
+def status_of(investigation: Investigation, threshold: float) -> Status:
+    """How far an investigation got."""
+    if investigation.report is None:
+        return "unfinished"
+    score = mean_score(investigation)
+    if score is None:
+        return "not judged"
+    return "verified" if score >= threshold else "not verified"
+
+
+def score_text(investigation: Investigation) -> str:
+    """The judges' mean score and how many gave one; empty if there were no judges."""
+    judges = len(investigation.judgements)
+    if not judges:
+        return ""
+    valid = sum(one.score is not None for one in investigation.judgements)
+    score = mean_score(investigation)
+    told = "no valid score" if score is None else f"{score:.1f} of 10"
+    missing = f", {judges - valid} without a valid score" if score is not None and valid < judges else ""
+    return f"{told} ({judges} {'judge' if judges == 1 else 'judges'}{missing})"
+
+
+def edit_words(edit: Edit) -> tuple[str, ...]:
+    """An edit in words, one line an operation; turns are numbered from 0, as in the data."""
+    return tuple(_operation_words(operation) for operation in edit.operations)
+
+
+def edit_line(edit: Edit, limit: int) -> str:
+    """An edit in one short line."""
+    return one_line("; ".join(edit_words(edit)), limit)
+
+
+def _operation_words(operation: Operation) -> str:
+    where = f"turn {operation.turn}"
+    match operation:
+        case Replace():
+            which = {None: "", "all": ", everywhere"}.get(operation.which, f", occurrence {operation.which} from 0")
+            if not operation.text:
+                return f"{where}: {_quote(operation.find)} is deleted{which}"
+            return f"{where}: {_quote(operation.find)} becomes {_quote(operation.text)}{which}"
+        case Rewrite():
+            return (
+                f"{where}: all of it becomes {_quote(operation.content)}" if operation.content else f"{where}: emptied"
+            )
+        case Drop():
+            return f"{where}: left out"
+        case Insert():
+            return f"{where}: a {operation.role} turn comes in, {_quote(operation.content)}"
+
+
+def _quote(text: str) -> str:
+    return f"“{one_line(text, QUOTED)}”" if text.strip() else f"“{text}”".replace("\n", "⏎")
+
+
+def _percent(share: float) -> str:
+    return number(share, Unit.PERCENT)
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words with commas, and an "and" before the last."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
