@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from inspect_ai import eval_set
 from inspect_ai.log import EvalLog
@@ -12,6 +12,7 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from pydantic import ValidationError
 
 from firsthand.counterfactual.claims import Claim
+from firsthand.counterfactual.inspecting.settings import settings_of
 from firsthand.counterfactual.inspecting.stages.calling import RunStopped
 from firsthand.counterfactual.inspecting.stages.from_logs import (
     Ending,
@@ -31,6 +32,8 @@ from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.usage import Entry
 from firsthand.errors import CounterfactualError
 from firsthand.trials.files import read_json, write_atomic, write_json
+
+Display: TypeAlias = Literal["full", "rich", "plain", "log", "none"]
 
 
 class StagesResult(Part):
@@ -59,8 +62,8 @@ def run_stages(
     settings: StagesSettings,
     prompts: Sequence[Prompt],
     *,
-    stages: Sequence[StageName] = STAGES,
-    display: Literal["full", "conversation", "rich", "plain", "log", "none"] = "none",
+    until: StageName = "claim",
+    display: Display = "none",
 ) -> StagesResult:
     """Run the stages, or go on with a run that was interrupted.
 
@@ -71,25 +74,26 @@ def run_stages(
     Args:
         settings: What to do.
         prompts: Prompts for the target. Equal ones are asked once.
-        stages: Stages to run, in their order; those before must be finished.
+        until: The last stage to run; a later call goes on from there.
         display: Inspect's display.
 
     Raises:
         CounterfactualError: If the folder holds a run with other settings or prompts, a model cannot be made, or a
-        stage fails as a whole.
+            stage fails as a whole.
     """
     folder = Path(settings.folder).absolute()
     _check_prices(settings)
+    settings_of(settings.roles["target"].model, settings.sampling)
+    _models(settings)
     _begin(folder, settings, prompts)
-    models = _models(settings)
     stopped = ""
     with _cache_in(folder / "cache"):
-        for stage in (one for one in STAGES if one in stages):
-            stopped = _stage(folder, settings, stage, models, display)
+        for stage in STAGES[: STAGES.index(until) + 1]:
+            stopped = _stage(folder, settings, stage, display)
             if stopped:
                 break
     return StagesResult(
-        finished=not stopped,
+        finished=not stopped and until == STAGES[-1],
         stopped=stopped,
         investigations=tuple(investigations_from_logs(folder)),
         claims=tuple(claims_from_logs(folder)),
@@ -137,7 +141,10 @@ def _begin(folder: Path, settings: StagesSettings, prompts: Sequence[Prompt]) ->
 
 
 def _models(settings: StagesSettings) -> dict[str, Model]:
-    """A model for each role; roles that are played by the same one share it, so that weights are loaded once."""
+    """A model for each role; roles that are played by the same one share it.
+
+    They are made anew for each stage: a provider's client belongs to the event loop that it was used in.
+    """
     made: dict[str, Model] = {}
     return {role: _model(settings, role, made) for role in ROLES}
 
@@ -162,12 +169,14 @@ def _made(settings: StagesSettings, playing: RoleModel) -> Model:
     if unknown:
         raise ValueError(f"GenerateConfig has no field {unknown[0]!r}")
     arguments: Mapping[str, Any] = playing.arguments
+    if playing.model.startswith("firsthand/"):
+        import firsthand.counterfactual.inspecting.registry  # noqa: F401  works from a checkout that is not installed
     return get_model(
         playing.model, base_url=playing.base_url, config=GenerateConfig(**config), memoize=False, **arguments
     )
 
 
-def _stage(folder: Path, settings: StagesSettings, stage: StageName, models: Mapping[str, Model], display: str) -> str:
+def _stage(folder: Path, settings: StagesSettings, stage: StageName, display: Display) -> str:
     """Run one stage; returns why it stopped, empty if it is finished."""
     done = latest_log(folder, stage)
     if done is not None and done.status == "success":
@@ -179,7 +188,7 @@ def _stage(folder: Path, settings: StagesSettings, stage: StageName, models: Map
         [task],
         log_dir=str(logs_of(folder, stage)),
         model=None,
-        model_roles=dict(models),
+        model_roles=dict(_models(settings)),
         retry_attempts=0,
         retry_immediate=False,
         fail_on_error=True,
