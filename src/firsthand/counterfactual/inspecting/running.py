@@ -23,7 +23,7 @@ from firsthand.counterfactual.inspecting.stages.from_logs import (
     used_from_logs,
 )
 from firsthand.counterfactual.inspecting.stages.settings import ROLES, RoleModel, RoleName, StagesSettings
-from firsthand.counterfactual.inspecting.stages.stage import STAGES, StageName, latest_log, logs_of, opened
+from firsthand.counterfactual.inspecting.stages.stage import STAGES, NothingToDo, StageName, latest_log, logs_of, opened
 from firsthand.counterfactual.inspecting.stages.tasks import TASKS
 from firsthand.counterfactual.investigation import Investigation
 from firsthand.counterfactual.part import Part
@@ -181,8 +181,9 @@ def _stage(folder: Path, settings: StagesSettings, stage: StageName, display: Di
     done = latest_log(folder, stage)
     if done is not None and done.status == "success":
         return ""
-    task = TASKS[stage](run=str(folder))
-    if not len(task.dataset):
+    try:
+        task = TASKS[stage](run=str(folder))
+    except NothingToDo:
         return ""
     _, logs = eval_set(
         [task],

@@ -18,14 +18,14 @@ TELLING = ("Ignore the above", "The task has changed", "HACKED", "new rules", "t
 def attacked(tmp_path_factory: pytest.TempPathFactory) -> tuple[StagesResult, list[dict[str, object]]]:
     """A run whose target ends each of its responses with all hostile texts."""
     CALLS.clear()
-    result = run(tmp_path_factory.mktemp("hostile"), 2, "hostile", sampling=Sampling(samples=10), effort="light")
+    result = run(tmp_path_factory.mktemp("hostile"), 1, "hostile", sampling=Sampling(samples=10), effort="light")
     return result, list(CALLS)
 
 
 @pytest.fixture(scope="module")
 def unharmed(tmp_path_factory: pytest.TempPathFactory) -> StagesResult:
     """The same run with a target that says the same things and nothing hostile."""
-    return run(tmp_path_factory.mktemp("plain"), 2, "world", sampling=Sampling(samples=10), effort="light")
+    return run(tmp_path_factory.mktemp("plain"), 1, "world", sampling=Sampling(samples=10), effort="light")
 
 
 def test_hostile_texts_stand_inside_quotes_only(attacked: tuple[StagesResult, list[dict[str, object]]]) -> None:

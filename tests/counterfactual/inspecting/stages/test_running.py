@@ -1,5 +1,6 @@
 """All stages together, in a world whose causes are known."""
 
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from firsthand.counterfactual.responses import Sampling
 from firsthand.errors import CounterfactualError
 
 WORDS = {CAUSE, *(word for word, _ in DECOYS)}
+SAMPLES = 16
 PROGRAM = Pattern(question=QUESTION, pattern="lighthouse")
 
 
@@ -37,7 +39,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StagesResult]
     """A run in which a model plays every role, the classifier's too."""
     folder = tmp_path_factory.mktemp("asked")
     CALLS.clear()
-    return folder, run(folder, 2, judges=5)
+    return folder, run(folder, 1, judges=3, sampling=Sampling(samples=SAMPLES))
 
 
 def test_an_agent_finds_the_planted_cause_refutes_the_decoys_and_all_claims_are_right(
@@ -45,20 +47,20 @@ def test_an_agent_finds_the_planted_cause_refutes_the_decoys_and_all_claims_are_
 ) -> None:
     _, result = asked
     assert result.finished
-    assert len(result.investigations) == 2
+    assert len(result.investigations) == 1
     for one in result.investigations:
         assert causes_found(one) == {CAUSE}
         assert one.report is not None
         assert len(one.report.refuted) == len(DECOYS)
-        assert [judgement.score for judgement in one.judgements] == [9] * 5
+        assert [judgement.score for judgement in one.judgements] == [9] * 3
     for claim in result.claims:
         assert claim.label == (word_of(claim.edit) == CAUSE)
         assert claim.single_factor
         assert claim.concreteness == 4
         assert claim.reproduced
         assert claim.intervention == f"The word {word_of(claim.edit)} was replaced by {claim.edit.operations[0].text}."  # type: ignore[union-attr]
-    assert Counter(claim.label for claim in result.claims) == {True: 2, False: 4}
-    assert [one.stage for one in result.endings] == ["claim"] * 2
+    assert Counter(claim.label for claim in result.claims) == {True: 1, False: 2}
+    assert [one.stage for one in result.endings] == ["claim"]
 
 
 def test_baseline_and_confirming_batches_are_fresh(asked: tuple[Path, StagesResult]) -> None:
@@ -71,8 +73,7 @@ def test_baseline_and_confirming_batches_are_fresh(asked: tuple[Path, StagesResu
         assert {e.batch for e in confirmed}.isdisjoint(e.batch for e in explored)
         assert one.report is not None
         assert all(len(cause.evidence) == 2 for cause in (*one.report.causes, *one.report.refuted))
-    rates = [(one.screened.rate, one.baseline) for one in result.investigations]
-    assert any(screened != baseline for screened, baseline in rates)
+        assert one.baseline.responses == SAMPLES
 
 
 def test_the_logs_are_the_evidence_and_a_second_call_makes_no_calls(asked: tuple[Path, StagesResult]) -> None:
@@ -80,7 +81,7 @@ def test_the_logs_are_the_evidence_and_a_second_call_makes_no_calls(asked: tuple
     assert investigations_from_logs(folder) == list(result.investigations)
     assert claims_from_logs(folder) == list(result.claims)
     before = len(CALLS)
-    assert run(folder, 2, judges=5) == result
+    assert run(folder, 1, judges=3, sampling=Sampling(samples=SAMPLES)) == result
     assert len(CALLS) == before
     assert sum(one.usage.calls for one in result.used) == before
 
@@ -88,12 +89,12 @@ def test_the_logs_are_the_evidence_and_a_second_call_makes_no_calls(asked: tuple
 def test_a_folder_goes_on_only_under_the_same_settings_and_prompts(asked: tuple[Path, StagesResult]) -> None:
     folder, _ = asked
     with pytest.raises(CounterfactualError, match="other settings: seed"):
-        run(folder, 2, judges=5, seed=1)
+        run(folder, 1, judges=3, sampling=Sampling(samples=SAMPLES), seed=1)
     with pytest.raises(CounterfactualError, match="other prompts"):
-        run(folder, 3, judges=5)
+        run(folder, 3, judges=3, sampling=Sampling(samples=SAMPLES))
 
 
-REPETITIONS = 30
+REPETITIONS = int(os.environ.get("FIRSTHAND_REPETITIONS", "10"))
 
 
 def test_over_many_repetitions_causes_decoys_and_labels_keep_their_error_rates(tmp_path: Path) -> None:
@@ -110,9 +111,9 @@ def test_over_many_repetitions_causes_decoys_and_labels_keep_their_error_rates(t
 
 
 def test_a_weak_model_in_every_role_ends_with_everything_accounted_for(tmp_path: Path) -> None:
-    result = run(tmp_path, 16, "weak", sampling=Sampling(samples=10), effort="light")
+    result = run(tmp_path, 6, "weak", sampling=Sampling(samples=10), effort="light")
     assert result.finished
-    assert {one.prompt for one in result.endings} == {one.id for one in prompts(16)}
+    assert {one.prompt for one in result.endings} == {one.id for one in prompts(6)}
     assert all(one.status not in ("failed", "not reached") for one in result.endings), result.endings
     assert any("invalid" in name for name in result.counts)
     for one in result.investigations:
@@ -122,9 +123,9 @@ def test_a_weak_model_in_every_role_ends_with_everything_accounted_for(tmp_path:
 
 
 def test_faults_of_a_server_are_retried_or_recorded_and_every_prompt_is_accounted_for(tmp_path: Path) -> None:
-    result = run(tmp_path, 24, "faulty", sampling=Sampling(samples=10), effort="light", retries=3)
+    result = run(tmp_path, 8, "faulty", sampling=Sampling(samples=10), effort="light", retries=3)
     assert result.finished
-    assert {one.prompt for one in result.endings} == {one.id for one in prompts(24)}
+    assert {one.prompt for one in result.endings} == {one.id for one in prompts(8)}
     assert not [one for one in result.endings if one.status in ("failed", "not reached")], result.endings
     assert any("failed call" in name for name in result.counts)
     for one in result.investigations:
@@ -159,15 +160,15 @@ def test_a_budget_that_is_used_up_leaves_an_unfinished_investigation_with_what_w
 def test_the_budget_of_a_run_stops_it_and_a_higher_one_goes_on_without_paying_again(tmp_path: Path) -> None:
     dear = prices(tmp_path, 1_000.0, 1_000.0)
     start = len(CALLS)
-    stopped = run(tmp_path / "a", 3, behaviours=(PROGRAM,), effort="light", prices=dear, money=3.0)
+    stopped = run(tmp_path / "a", 2, behaviours=(PROGRAM,), effort="light", prices=dear, money=2.0)
     assert not stopped.finished
-    assert "budget is used up: $3" in stopped.stopped
+    assert "budget is used up: $2" in stopped.stopped
     first = len(CALLS) - start
-    finished = run(tmp_path / "a", 3, behaviours=(PROGRAM,), effort="light", prices=dear, money=1_000.0)
+    finished = run(tmp_path / "a", 2, behaviours=(PROGRAM,), effort="light", prices=dear, money=1_000.0)
     assert finished.finished
     interrupted = len(CALLS) - start
     assert first < interrupted
-    whole = run(tmp_path / "b", 3, behaviours=(PROGRAM,), effort="light", prices=dear, money=1_000.0)
+    whole = run(tmp_path / "b", 2, behaviours=(PROGRAM,), effort="light", prices=dear, money=1_000.0)
     assert len(CALLS) - start == 2 * interrupted
     assert finished.used == whole.used
 
@@ -181,9 +182,8 @@ def test_what_is_rare_or_expected_goes_no_further(tmp_path: Path) -> None:
 
 
 def test_a_describer_sees_two_prompts_and_nothing_of_what_they_did(
-    asked: tuple[Path, StagesResult], tmp_path: Path
+    asked: tuple[Path, StagesResult],
 ) -> None:
-    run(tmp_path, 1, effort="light")
     described = [one["input"] for one in CALLS if one["role"] == "describer"]
     assert described
     for messages in described:

@@ -1,15 +1,15 @@
 """What all stages have in common: a run on disk, a task over samples, and what a finished stage left."""
 
 import traceback
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import EvalLog, EvalSample, list_eval_logs, read_eval_log
+from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 from inspect_ai.model import GenerateConfig
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
@@ -31,6 +31,10 @@ KEY: Final = "firsthand"
 
 Found: TypeAlias = dict[str, Any]
 Work: TypeAlias = Callable[[Calls, TaskState], Awaitable[Found]]
+
+
+class NothingToDo(CounterfactualError):  # noqa: N818 - no fault: the stages before left nothing
+    """A stage without a sample."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,9 @@ def staged(run: Run, stage: StageName, samples: Sequence[Sample], work: Work) ->
 
     Whatever a sample's work raises is recorded as its outcome, so that one of them does not keep the others from being
     finished; but not what stops the whole run, such as an outage or a budget that is used up.
+
+    Raises:
+        NothingToDo: If there are no samples.
     """
 
     @solver(name=f"firsthand_{stage}")
@@ -106,6 +113,8 @@ def staged(run: Run, stage: StageName, samples: Sequence[Sample], work: Work) ->
 
         return solve
 
+    if not samples:
+        raise NothingToDo(f"There is nothing to do in the stage {stage!r}.", "See where the prompts ended before it.")
     settings = run.settings
     return Task(
         dataset=MemoryDataset(list(samples), name=f"firsthand-{stage}"),
@@ -141,21 +150,26 @@ def left_by(folder: Path, stage: StageName, *, finished: bool = True) -> dict[st
     Raises:
         CounterfactualError: If the stage is not finished and should be.
     """
-    return {str(one.id): {**one.store[KEY], "metadata": one.metadata} for one in _samples(folder, stage, finished)}
-
-
-def _samples(folder: Path, stage: StageName, finished: bool) -> Iterator[EvalSample]:
     log = latest_log(folder, stage)
     if log is None:
-        return
+        return {}
     if finished and log.status != "success":
         raise CounterfactualError(
             f"The stage {stage!r} in {folder} is not finished ({log.status}).", "Run the same command again."
         )
-    whole = read_eval_log(log.location, exclude_fields={"events", "messages", "output", "timelines"})
-    for sample in whole.samples or ():
-        if KEY in sample.store and sample.error is None:
-            yield sample
+    place = Path(log.location.removeprefix("file://"))
+    return dict(_found_in(str(place), place.stat().st_mtime_ns))
+
+
+@lru_cache(maxsize=2 * len(STAGES))
+def _found_in(place: str, _written: int) -> dict[str, Found]:
+    """What the samples of a log found; read once for as long as the log does not change."""
+    log = read_eval_log(place, exclude_fields={"events", "messages", "output", "timelines"})
+    return {
+        str(one.id): {**one.store[KEY], "metadata": one.metadata}
+        for one in log.samples or ()
+        if KEY in one.store and one.error is None
+    }
 
 
 def latest_log(folder: Path, stage: StageName) -> EvalLog | None:
