@@ -110,7 +110,7 @@ def world(role: str, messages: list[ChatMessage], tools: list[ToolInfo], config:
         return target(messages, config)
     if role == "investigator":
         return investigator(messages)
-    last = messages[-1].text
+    last = next(message.text for message in messages if message.role == "user")
     if role == "screener":
         return replied(
             rating=4,

@@ -195,6 +195,7 @@ def _stage(folder: Path, settings: StagesSettings, stage: StageName, display: Di
         fail_on_error=True,
         display=display,
         log_realtime=settings.live,
+        acp_server=False,
         ctl_server=False,
         max_samples=settings.samples_at_once,
         max_connections=settings.connections,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[3] / "oracles")]
 
-import inspect_ai.agent._acp.server  # noqa: E402, F401 - imported late by every run otherwise
+import inspect_ai.agent._acp.server  # noqa: E402 - imported late by every run otherwise
 import inspect_ai.model._openai_responses  # noqa: E402, F401
 from running_world import run  # noqa: E402
 

@@ -1,7 +1,7 @@
 """What all stages have in common: a run on disk, a task over samples, and what a finished stage left."""
 
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
@@ -102,11 +102,11 @@ def staged(run: Run, stage: StageName, samples: Sequence[Sample], work: Work) ->
             calls = Calls(run.settings, run.key, run.standing, stage, str(state.sample_id))
             try:
                 found = await work(calls, state)
-            except (RunStopped, LimitExceededError):
-                raise
             except Exception as error:
-                if type(error).__name__ == "PrerequisiteError":  # of Inspect's: no model plays a role
-                    raise
+                for one in _each(error):
+                    # Inspect's PrerequisiteError is not public: no model plays a role.
+                    if isinstance(one, RunStopped | LimitExceededError) or type(one).__name__ == "PrerequisiteError":
+                        raise one from error
                 found = {"status": "failed", "problem": str(error), "trace": traceback.format_exc()[-4_000:]}
             state.store.set(KEY, {**found, **calls.account()})
             return state
@@ -123,6 +123,15 @@ def staged(run: Run, stage: StageName, samples: Sequence[Sample], work: Work) ->
         config=GenerateConfig(max_retries=settings.retries, attempt_timeout=settings.timeout),
         fail_on_error=True,
     )
+
+
+def _each(error: BaseException) -> Iterator[BaseException]:
+    """An error, or those that went wrong side by side."""
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            yield from _each(one)
+    else:
+        yield error
 
 
 def sample_of(prompt: Prompt, sample_id: str, **metadata: Any) -> Sample:
