@@ -237,8 +237,13 @@ def faulty(role: str, messages: list[ChatMessage], tools: list[ToolInfo], config
     return world(role, messages, tools, config)
 
 
+def down(role: str, messages: list[ChatMessage], tools: list[ToolInfo], config: GenerateConfig) -> ModelOutput:
+    """A provider that is down."""
+    raise ValueError("502: bad gateway")
+
+
 FAILED: set[str] = set()
-MODELS = {"world": world, "weak": weak, "hostile": hostile, "faulty": faulty}
+MODELS = {"down": down, "world": world, "weak": weak, "hostile": hostile, "faulty": faulty}
 
 
 def replied(**fields: Any) -> ModelOutput:

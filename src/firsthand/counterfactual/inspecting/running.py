@@ -13,7 +13,6 @@ from pydantic import ValidationError
 
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.inspecting.settings import settings_of
-from firsthand.counterfactual.inspecting.stages.calling import RunStopped
 from firsthand.counterfactual.inspecting.stages.from_logs import (
     Ending,
     claims_from_logs,
@@ -203,16 +202,16 @@ def _stage(folder: Path, settings: StagesSettings, stage: StageName, display: Di
         score=False,
         log_dir_allow_dirty=True,
     )
-    return _outcome(stage, logs)
+    return _outcome(stage, logs, opened(str(folder)).standing.stopped)
 
 
-def _outcome(stage: StageName, logs: Sequence[EvalLog]) -> str:
+def _outcome(stage: StageName, logs: Sequence[EvalLog], stopped: str) -> str:
     log = logs[0]
     if log.status == "success":
         return ""
+    if stopped:
+        return stopped
     problem = log.error.message.strip() if log.error else log.status
-    if log.error and any(one.__name__ in log.error.traceback for one in (RunStopped, *RunStopped.__subclasses__())):
-        return problem
     raise CounterfactualError(
         f"The stage {stage!r} failed: {problem}",
         f"See the log {log.location}. Mend the cause and run the same command again; it goes on where it stopped.",

@@ -173,6 +173,14 @@ def test_the_budget_of_a_run_stops_it_and_a_higher_one_goes_on_without_paying_ag
     assert finished.used == whole.used
 
 
+def test_an_outage_stops_the_run_and_makes_no_verdicts(tmp_path: Path) -> None:
+    down = run(tmp_path, 6, "down", behaviours=(PROGRAM,), give_up_after=3, samples_at_once=1)
+    assert not down.finished
+    assert "3 calls in a row failed" in down.stopped
+    assert down.investigations == ()
+    assert {one.status for one in down.endings} == {"nothing said", "not reached"}
+
+
 def test_what_is_rare_or_expected_goes_no_further(tmp_path: Path) -> None:
     rare = Pattern(question="Six in the draw?", pattern=r"\(0\.66")
     never = Pattern(question="Never?", pattern="submarine")

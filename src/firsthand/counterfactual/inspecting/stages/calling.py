@@ -41,6 +41,7 @@ class Standing:
         give_up_after: Calls that may fail in a row; ``None``: any number.
         spent: What finished logs and this process have spent.
         failed: Calls that failed in a row.
+        stopped: Why the run stopped, if it did.
     """
 
     prices: PriceTable = field(default_factory=PriceTable)
@@ -48,6 +49,12 @@ class Standing:
     give_up_after: int | None = None
     spent: float = 0.0
     failed: int = 0
+    stopped: str = ""
+
+    def stop(self, error: RunStopped) -> RunStopped:
+        """Note that the run stops; returns the error, to be raised."""
+        self.stopped = self.stopped or str(error)
+        return error
 
     def check(self) -> None:
         """See whether another call may be made.
@@ -57,9 +64,11 @@ class Standing:
         """
         if self.limit is not None and self.spent >= self.limit:
             spent, limit = (money_text(one, self.prices.currency) for one in (self.spent, self.limit))
-            raise BudgetUsedUp(
-                f"The run's budget is used up: {spent} of {limit}.",
-                "Raise `money` and run the same command again; it goes on where it stopped.",
+            raise self.stop(
+                BudgetUsedUp(
+                    f"The run's budget is used up: {spent} of {limit}.",
+                    "Raise `money` and run the same command again; it goes on where it stopped.",
+                )
             )
 
     def failing(self, why: str) -> None:
@@ -70,9 +79,11 @@ class Standing:
         """
         self.failed += 1
         if self.give_up_after is not None and self.failed >= self.give_up_after:
-            raise RunStopped(
-                f"{self.failed} calls in a row failed for good, the last with: {why}",
-                "Wait until the provider answers, and run the same command again; it goes on where it stopped.",
+            raise self.stop(
+                RunStopped(
+                    f"{self.failed} calls in a row failed for good, the last with: {why}",
+                    "Wait until the provider answers, and run the same command again; it goes on where it stopped.",
+                )
             )
 
     def answered(self, entry: Entry) -> float:
@@ -155,9 +166,8 @@ class Calls:
     def _failed(self, role: RoleName, error: BaseException, api_key: str | None) -> str:
         why = reason_of(error, (api_key,) if api_key else ())
         if status_of(error) in (401, 403, 404):
-            raise RunStopped(
-                f"The {role} cannot be reached: {why}", "Check key, model and address, and run the same command again."
-            ) from None
+            remedy = "Check key, model and address, and run the same command again."
+            raise self.standing.stop(RunStopped(f"The {role} cannot be reached: {why}", remedy)) from None
         self.count(role, "failed call")
         self.standing.failing(why)
         return why
