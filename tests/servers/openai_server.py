@@ -102,8 +102,7 @@ class Server:
     def __enter__(self) -> Self:
         self._guard, self._before, self._under_way = threading.Lock(), Counter[str](), 0
         self.released = threading.Event()
-        self._http = ThreadingHTTPServer(("127.0.0.1", self.port), _handler(self))
-        self._http.daemon_threads = True
+        self._http = _Http(("127.0.0.1", self.port), _handler(self))
         threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         return self
 
@@ -136,6 +135,11 @@ class Server:
         """Note that a request is done with."""
         with self._guard:
             self._under_way -= 1
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256  # many clients connect at the same moment
 
 
 def completion(body: dict[str, Any], replies: Sequence[Reply]) -> dict[str, Any]:

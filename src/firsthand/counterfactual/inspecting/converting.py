@@ -94,7 +94,7 @@ def responses_of(output: ModelOutput, wanted: int) -> list[Response]:
     """
     if concerns_all(output):
         ended = "filter" if output.stop_reason == "content_filter" else "error"
-        return [Response(text=clean(output.completion), ended=ended)] * wanted  # type: ignore[arg-type]
+        return [Response(text=clean(output.completion), ended=ended)] * wanted
     choices = output.choices[:wanted]
     counts = _tokens(output, len(choices))
     return [_response(choice, tokens) for choice, tokens in zip(choices, counts, strict=True)]
@@ -103,7 +103,12 @@ def responses_of(output: ModelOutput, wanted: int) -> list[Response]:
 def _response(choice: ChatCompletionChoice, tokens: int) -> Response:
     message = choice.message
     parts = [] if isinstance(message.content, str) else message.content
-    thought = [part.text for part in parts if isinstance(part, ContentReasoning)]
+    # Thinking that a provider keeps to itself is not readable; some give a summary of it.
+    thought = [
+        (part.summary or "") if part.redacted else part.reasoning
+        for part in parts
+        if isinstance(part, ContentReasoning)
+    ]
     refused = any(isinstance(part, ContentText) and part.refusal for part in parts)
     broken = [call.parse_error for call in message.tool_calls or () if call.parse_error]
     text, reasoning = clean(message.text), clean("\n".join(thought)) or None

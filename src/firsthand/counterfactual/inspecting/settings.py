@@ -1,6 +1,7 @@
 """How responses are drawn, in the words of Inspect's providers."""
 
 from collections.abc import Mapping
+from json import JSONDecodeError
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -26,6 +27,9 @@ def model_of(model: str | Model, arguments: Mapping[str, Any]) -> Model:
     # Limits of connections are kept for a whole process by this key, and two event loops must not wait for one limit.
     key = f"{made.api.connection_key()} of the target {id(made)}"
     made.api.connection_key = lambda: key  # type: ignore[method-assign]
+    passing = made.api.should_retry
+    # An answer that is no JSON was cut on its way; Inspect would take that for the end.
+    made.api.should_retry = lambda ex: isinstance(ex, JSONDecodeError) or passing(ex)  # type: ignore[method-assign]
     return made
 
 

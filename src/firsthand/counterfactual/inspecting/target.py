@@ -210,14 +210,12 @@ class InspectTarget:
             messages, tools = messages_of(request.prompt), tools_of(request.prompt)
         except CounterfactualError as error:  # the prompt's own fault, so others go on
             return [Response(text=error.problem, ended="error")] * size
-        config = self._config.model_copy(
-            update={
-                "num_choices": size if size > 1 else None,
-                "seed": int(digest([self._sampling.seed, request.prompt.id, request.batch, first])[:7], 16),
-            }
-        )
+        seed = int(digest([self._sampling.seed, request.prompt.id, request.batch, first])[:7], 16)
         try:
             async with limit:
+                size = min(size, self._per_call or size)  # what was learnt while this call waited
+                settings = {"num_choices": size if size > 1 else None, "seed": seed}
+                config = self._config.model_copy(update=settings)
                 output = await self._model.generate(messages, tools, config=config, cache=False)
         except CounterfactualError:
             raise
