@@ -1,18 +1,18 @@
 """All stages of an investigation, one after the other, in one call that can be repeated until it is finished."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from inspect_ai import eval_set
 from inspect_ai.log import EvalLog
-from inspect_ai.model import GenerateConfig, Model, get_model
+from inspect_ai.model import GenerateConfig, Model
 from pydantic import ValidationError
 
 from firsthand.counterfactual.claims import Claim
-from firsthand.counterfactual.inspecting.settings import settings_of
+from firsthand.counterfactual.inspecting.settings import model_of, settings_of
 from firsthand.counterfactual.inspecting.stages.from_logs import (
     Ending,
     claims_from_logs,
@@ -154,11 +154,8 @@ def _model(settings: StagesSettings, role: RoleName, made: dict[str, Model]) -> 
     if name not in made:
         try:
             made[name] = _made(settings, playing)
-        except Exception as error:
-            raise CounterfactualError(
-                f"{playing.model} cannot play the {role}: {str(error).strip() or type(error).__name__}.",
-                "Check its name, its provider's package and key, and its arguments.",
-            ) from error
+        except CounterfactualError as error:
+            raise CounterfactualError(f"Nobody plays the {role}. {error.problem}", error.remedy) from error
     return made[name]
 
 
@@ -166,13 +163,11 @@ def _made(settings: StagesSettings, playing: RoleModel) -> Model:
     config = {"max_retries": settings.retries, "attempt_timeout": settings.timeout, **playing.config}
     unknown = sorted(set(config) - set(GenerateConfig.model_fields))
     if unknown:
-        raise ValueError(f"GenerateConfig has no field {unknown[0]!r}")
-    arguments: Mapping[str, Any] = playing.arguments
-    if playing.model.startswith("firsthand/"):
-        import firsthand.counterfactual.inspecting.registry  # noqa: F401  works from a checkout that is not installed
-    return get_model(
-        playing.model, base_url=playing.base_url, config=GenerateConfig(**config), memoize=False, **arguments
-    )
+        raise CounterfactualError(
+            f"Inspect's GenerateConfig has no field {unknown[0]!r}.", "Name one that it has in `config`."
+        )
+    arguments: dict[str, Any] = {"base_url": playing.base_url, "config": GenerateConfig(**config), **playing.arguments}
+    return model_of(playing.model, arguments)
 
 
 def _stage(folder: Path, settings: StagesSettings, stage: StageName, display: Display) -> str:

@@ -3,11 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from planted_world import prompt_text
+from planted_world import QUESTION, prompt_text
 
+from firsthand.counterfactual.behaviours import Pattern
 from firsthand.counterfactual.inspecting.running import StagesResult, run_stages
 from firsthand.counterfactual.inspecting.stages.settings import RoleModel, StagesSettings
 from firsthand.counterfactual.prompts import Prompt, Turn
+
+PROGRAM = Pattern(question=QUESTION, pattern="lighthouse")
 
 
 def prompts(count: int) -> list[Prompt]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from planted_world import CALLS, CAUSE, DECOYS, QUESTION
-from running_world import prices, prompts, run, settings
+from running_world import PROGRAM, prices, prompts, run, settings
 
 from firsthand.counterfactual.behaviours import Pattern
 from firsthand.counterfactual.edits import Replace
@@ -20,7 +20,6 @@ from firsthand.errors import CounterfactualError
 
 WORDS = {CAUSE, *(word for word, _ in DECOYS)}
 SAMPLES = 16
-PROGRAM = Pattern(question=QUESTION, pattern="lighthouse")
 
 
 def word_of(experiment_edit: object) -> str:
@@ -202,7 +201,7 @@ def test_a_describer_sees_two_prompts_and_nothing_of_what_they_did(
 
 
 def test_a_model_that_is_not_there_is_refused_before_anything_is_run(tmp_path: Path) -> None:
-    with pytest.raises(CounterfactualError, match="cannot play the target"):
+    with pytest.raises(CounterfactualError, match="Nobody plays the target"):
         run_stages(settings(tmp_path, "world").model_copy(update={"roles": _absent()}), prompts(1))
     with pytest.raises(CounterfactualError, match="no prompts"):
         run_stages(settings(tmp_path, "world"), list[Prompt]())
