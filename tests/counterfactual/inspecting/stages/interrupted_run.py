@@ -32,9 +32,9 @@ def started(folder: Path) -> int:
     try:
         result = run(
             folder,
-            2,
+            1,
             effort="light",
-            sampling=Sampling(samples=6),
+            sampling=Sampling(samples=10),
             connections=CONNECTIONS,
             arguments={"seconds": 0.005},
         )

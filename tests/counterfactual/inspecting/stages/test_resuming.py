@@ -17,7 +17,7 @@ from firsthand.counterfactual.inspecting.stages.from_logs import (
 )
 from firsthand.trials.randomness import stream
 
-KILLS = int(os.environ.get("FIRSTHAND_KILLS", "3"))
+KILLS = int(os.environ.get("FIRSTHAND_KILLS", "2"))
 SCRIPT = Path(__file__).parent / "interrupted_run.py"
 
 

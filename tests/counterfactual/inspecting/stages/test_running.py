@@ -19,7 +19,7 @@ from firsthand.counterfactual.responses import Sampling
 from firsthand.errors import CounterfactualError
 
 WORDS = {CAUSE, *(word for word, _ in DECOYS)}
-SAMPLES = 16
+SAMPLES = 12
 
 
 def word_of(experiment_edit: object) -> str:
@@ -93,7 +93,7 @@ def test_a_folder_goes_on_only_under_the_same_settings_and_prompts(asked: tuple[
         run(folder, 3, judges=3, sampling=Sampling(samples=SAMPLES))
 
 
-REPETITIONS = int(os.environ.get("FIRSTHAND_REPETITIONS", "10"))
+REPETITIONS = int(os.environ.get("FIRSTHAND_REPETITIONS", "8"))
 
 
 def test_over_many_repetitions_causes_decoys_and_labels_keep_their_error_rates(tmp_path: Path) -> None:
@@ -110,9 +110,9 @@ def test_over_many_repetitions_causes_decoys_and_labels_keep_their_error_rates(t
 
 
 def test_a_weak_model_in_every_role_ends_with_everything_accounted_for(tmp_path: Path) -> None:
-    result = run(tmp_path, 6, "weak", sampling=Sampling(samples=10), effort="light")
+    result = run(tmp_path, 4, "weak", sampling=Sampling(samples=10), effort="light")
     assert result.finished
-    assert {one.prompt for one in result.endings} == {one.id for one in prompts(6)}
+    assert {one.prompt for one in result.endings} == {one.id for one in prompts(4)}
     assert all(one.status not in ("failed", "not reached") for one in result.endings), result.endings
     assert any("invalid" in name for name in result.counts)
     for one in result.investigations:
@@ -122,9 +122,9 @@ def test_a_weak_model_in_every_role_ends_with_everything_accounted_for(tmp_path:
 
 
 def test_faults_of_a_server_are_retried_or_recorded_and_every_prompt_is_accounted_for(tmp_path: Path) -> None:
-    result = run(tmp_path, 8, "faulty", sampling=Sampling(samples=10), effort="light", retries=3)
+    result = run(tmp_path, 5, "faulty", sampling=Sampling(samples=10), effort="light", retries=3)
     assert result.finished
-    assert {one.prompt for one in result.endings} == {one.id for one in prompts(8)}
+    assert {one.prompt for one in result.endings} == {one.id for one in prompts(5)}
     assert not [one for one in result.endings if one.status in ("failed", "not reached")], result.endings
     assert any("failed call" in name for name in result.counts)
     for one in result.investigations:
