@@ -5,6 +5,8 @@ Every command of Inspect imports it, so the engine is imported only where a mode
 
 from inspect_ai.model import ModelAPI, modelapi
 
+from firsthand.counterfactual.inspecting.stages import tasks as tasks
+
 
 @modelapi(name="firsthand")
 def firsthand() -> type[ModelAPI]:

@@ -1,0 +1,228 @@
+"""All stages of an investigation, one after the other, in one call that can be repeated until it is finished."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from inspect_ai import eval_set
+from inspect_ai.log import EvalLog
+from inspect_ai.model import GenerateConfig, Model
+from pydantic import ValidationError
+
+from firsthand.counterfactual.claims import Claim
+from firsthand.counterfactual.inspecting.settings import model_of, settings_of
+from firsthand.counterfactual.inspecting.stages.from_logs import (
+    Ending,
+    claims_from_logs,
+    counts_from_logs,
+    endings_from_logs,
+    investigations_from_logs,
+    used_from_logs,
+)
+from firsthand.counterfactual.inspecting.stages.settings import ROLES, RoleModel, RoleName, StagesSettings
+from firsthand.counterfactual.inspecting.stages.stage import STAGES, NothingToDo, StageName, latest_log, logs_of, opened
+from firsthand.counterfactual.inspecting.stages.tasks import TASKS
+from firsthand.counterfactual.investigation import Investigation
+from firsthand.counterfactual.part import Part
+from firsthand.counterfactual.prices import load_prices, unpriced
+from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.usage import Entry
+from firsthand.errors import CounterfactualError
+from firsthand.trials.files import read_json, write_atomic, write_json
+
+Display: TypeAlias = Literal["full", "rich", "plain", "log", "none"]
+
+
+class StagesResult(Part):
+    """What a run came to, as far as it went.
+
+    Attributes:
+        finished: Whether every stage is finished.
+        stopped: Why not, if not.
+        investigations: All investigations, unfinished ones included.
+        claims: All claims, before filters.
+        endings: Where each prompt ended.
+        counts: What happened to replies, by stage, role and outcome.
+        used: What each role used in each stage.
+    """
+
+    finished: bool
+    stopped: str = ""
+    investigations: tuple[Investigation, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    endings: tuple[Ending, ...] = ()
+    counts: dict[str, int]
+    used: tuple[Entry, ...] = ()
+
+
+def run_stages(
+    settings: StagesSettings,
+    prompts: Sequence[Prompt],
+    *,
+    until: StageName = "claim",
+    display: Display = "none",
+) -> StagesResult:
+    """Run the stages, or go on with a run that was interrupted.
+
+    Everything is kept in ``settings.folder``: what calls gave in ``cache``, and a folder of Inspect logs for each
+    stage in ``logs``. Stages that are finished are not run again; one that was interrupted makes only the calls whose
+    answers are not kept.
+
+    Args:
+        settings: What to do.
+        prompts: Prompts for the target. Equal ones are asked once.
+        until: The last stage to run; a later call goes on from there.
+        display: Inspect's display.
+
+    Raises:
+        CounterfactualError: If the folder holds a run with other settings or prompts, a model cannot be made, or a
+            stage fails as a whole.
+    """
+    folder = Path(settings.folder).absolute()
+    _check_prices(settings)
+    settings_of(settings.roles["target"].model, settings.sampling)
+    _models(settings)
+    _begin(folder, settings, prompts)
+    stopped = ""
+    with _cache_in(folder / "cache"):
+        for stage in STAGES[: STAGES.index(until) + 1]:
+            stopped = _stage(folder, settings, stage, display)
+            if stopped:
+                break
+    return StagesResult(
+        finished=not stopped and until == STAGES[-1],
+        stopped=stopped,
+        investigations=tuple(investigations_from_logs(folder)),
+        claims=tuple(claims_from_logs(folder)),
+        endings=tuple(endings_from_logs(folder)),
+        counts=counts_from_logs(folder),
+        used=tuple(used_from_logs(folder)),
+    )
+
+
+def _check_prices(settings: StagesSettings) -> None:
+    """Refuse a budget of money that nobody could keep."""
+    billed = [settings.playing(role).model for role in ROLES if settings.playing(role).billed]
+    unknown = unpriced(load_prices(settings.prices), billed) if settings.limits_money else ()
+    if unknown:
+        raise CounterfactualError(
+            f"A budget of money cannot be kept: no price is known for {', '.join(unknown)}.",
+            "Name a file with their prices, or set `billed=False` for a model that nobody charges for.",
+        )
+
+
+def _begin(folder: Path, settings: StagesSettings, prompts: Sequence[Prompt]) -> None:
+    """Write down what the run is about, or check that it is the same as before; budgets and speed may change."""
+    distinct = {one.id: one for one in prompts}
+    if not distinct:
+        raise CounterfactualError("There are no prompts.", "Give at least one.")
+    lines = "".join(one.model_dump_json() + "\n" for one in distinct.values()).encode()
+    place = folder / "settings.json"
+    if place.exists():
+        try:
+            before = StagesSettings.model_validate(read_json(place))
+        except ValidationError as error:
+            raise CounterfactualError(f"{place} cannot be read.", "Use another folder.") from error
+        if before.shaping != settings.shaping:
+            changed = sorted(k for k, v in settings.shaping.items() if before.shaping[k] != v)
+            raise CounterfactualError(
+                f"{folder} holds a run with other settings: {', '.join(changed)}.",
+                "Use another folder, or the settings that the run began with.",
+            )
+        if (folder / "prompts.jsonl").read_bytes() != lines:
+            raise CounterfactualError(f"{folder} holds a run on other prompts.", "Use another folder.")
+    else:
+        write_atomic(folder / "prompts.jsonl", lines)
+    write_json(place, settings.model_dump(mode="json"))
+    opened.cache_clear()
+
+
+def _models(settings: StagesSettings) -> dict[str, Model]:
+    """A model for each role; roles that are played by the same one share it.
+
+    They are made anew for each stage: a provider's client belongs to the event loop that it was used in.
+    """
+    made: dict[str, Model] = {}
+    return {role: _model(settings, role, made) for role in ROLES}
+
+
+def _model(settings: StagesSettings, role: RoleName, made: dict[str, Model]) -> Model:
+    playing = settings.playing(role)
+    name = playing.model_dump_json(exclude={"constrained"})
+    if name not in made:
+        try:
+            made[name] = _made(settings, playing)
+        except CounterfactualError as error:
+            raise CounterfactualError(f"Nobody plays the {role}. {error.problem}", error.remedy) from error
+    return made[name]
+
+
+def _made(settings: StagesSettings, playing: RoleModel) -> Model:
+    config = {"max_retries": settings.retries, "attempt_timeout": settings.timeout, **playing.config}
+    unknown = sorted(set(config) - set(GenerateConfig.model_fields))
+    if unknown:
+        raise CounterfactualError(
+            f"Inspect's GenerateConfig has no field {unknown[0]!r}.", "Name one that it has in `config`."
+        )
+    arguments: dict[str, Any] = {"base_url": playing.base_url, "config": GenerateConfig(**config), **playing.arguments}
+    return model_of(playing.model, arguments)
+
+
+def _stage(folder: Path, settings: StagesSettings, stage: StageName, display: Display) -> str:
+    """Run one stage; returns why it stopped, empty if it is finished."""
+    done = latest_log(folder, stage)
+    if done is not None and done.status == "success":
+        return ""
+    try:
+        task = TASKS[stage](run=str(folder))
+    except NothingToDo:
+        return ""
+    _, logs = eval_set(
+        [task],
+        log_dir=str(logs_of(folder, stage)),
+        model=None,
+        model_roles=dict(_models(settings)),
+        retry_attempts=0,
+        retry_immediate=False,
+        fail_on_error=True,
+        display=display,
+        log_realtime=settings.live,
+        acp_server=False,
+        ctl_server=False,
+        max_samples=settings.samples_at_once,
+        max_connections=settings.connections,
+        max_retries=settings.retries,
+        score=False,
+        log_dir_allow_dirty=True,
+    )
+    return _outcome(stage, logs, opened(str(folder)).standing.stopped)
+
+
+def _outcome(stage: StageName, logs: Sequence[EvalLog], stopped: str) -> str:
+    log = logs[0]
+    if log.status == "success":
+        return ""
+    if stopped:
+        return stopped
+    problem = log.error.message.strip() if log.error else log.status
+    raise CounterfactualError(
+        f"The stage {stage!r} failed: {problem}",
+        f"See the log {log.location}. Mend the cause and run the same command again; it goes on where it stopped.",
+    )
+
+
+@contextmanager
+def _cache_in(folder: Path) -> Iterator[None]:
+    """Let Inspect keep what calls gave in the run's own folder."""
+    name = "INSPECT_CACHE_DIR"
+    before = os.environ.get(name)
+    os.environ[name] = str(folder)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before

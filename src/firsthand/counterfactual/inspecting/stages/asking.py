@@ -1,0 +1,123 @@
+"""Questions that a model answers with one JSON object, which is read strictly, once repaired, and never guessed."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    ModelOutput,
+    ResponseSchema,
+)
+from inspect_ai.util import json_schema
+from pydantic import ValidationError
+
+from firsthand.counterfactual.inspecting.stages.calling import Calls
+from firsthand.counterfactual.inspecting.stages.quoting import RULE
+from firsthand.counterfactual.inspecting.stages.settings import RoleName
+from firsthand.counterfactual.part import Part
+
+ReplyT = TypeVar("ReplyT", bound=Part)
+
+_FENCED: Final = re.compile(r"\A```(?:json)?\s*\n(.*)\n\s*```\Z", re.DOTALL)
+_AGAIN: Final = (
+    "Your reply could not be read: {problem}. Reply once more with the JSON object alone: no text before or after it, "
+    "every field present, no other fields."
+)
+
+
+@dataclass(frozen=True)
+class Answer(Generic[ReplyT]):
+    """What a model answered.
+
+    Attributes:
+        value: The reply; ``None`` if neither it nor its repair could be read.
+        problem: Why not.
+        repaired: Whether the first reply could not be read.
+    """
+
+    value: ReplyT | None
+    problem: str = ""
+    repaired: bool = False
+
+
+async def ask(
+    calls: Calls, role: RoleName, task: str, material: str, reply: type[ReplyT], place: str
+) -> Answer[ReplyT]:
+    """Ask a model for one JSON object.
+
+    A reply counts only if the whole of it is the object that was asked for; a JSON object somewhere in a longer text is
+    not looked for, since it may be one that a quoted text told the model to repeat.
+
+    Args:
+        calls: The sample's calls.
+        role: Who is asked.
+        task: What is to be done, in our words; the rule on quoted texts and the form of the reply are added.
+        material: What it is to be done with, quoted where it is not ours.
+        reply: Form of the reply.
+        place: What the call is for; unique within the sample.
+    """
+    messages: list[ChatMessage] = [
+        ChatMessageSystem(content=f"{task}\n\n{RULE}\n\n{form_of(reply)}"),
+        ChatMessageUser(content=material),
+    ]
+    config = _config(calls, role, reply)
+    first = await calls.generate(role, messages, place, config=config)
+    read = _read(first, reply)
+    if not isinstance(read, str):
+        return Answer(read)
+    said = first.completion.strip() if isinstance(first, ModelOutput) else ""
+    again = [ChatMessageAssistant(content=said)] if said else []
+    correction = ChatMessageUser(content=_AGAIN.format(problem=read))
+    second = await calls.generate(role, [*messages, *again, correction], f"{place}/repair", config=config)
+    reread = _read(second, reply)
+    if isinstance(reread, str):
+        calls.count(role, "invalid")
+        return Answer(None, reread, repaired=True)
+    calls.count(role, "repaired")
+    return Answer(reread, repaired=True)
+
+
+def form_of(reply: type[Part]) -> str:
+    """What the model is told of the form: the JSON schema, without what a model has no use for."""
+    schema = reply.model_json_schema()
+    return (
+        "Reply with one JSON object and nothing else: no text before or after it. It has to fit this JSON schema:\n"
+        + json.dumps(_plain(schema), ensure_ascii=False)
+    )
+
+
+def _plain(schema: object) -> object:
+    if isinstance(schema, dict):
+        unused = {"title", "description"} if "properties" in schema else {"title"}
+        return {k: _plain(v) for k, v in schema.items() if not (k in unused and isinstance(v, str))}
+    return [_plain(one) for one in schema] if isinstance(schema, list) else schema
+
+
+def _config(calls: Calls, role: RoleName, reply: type[Part]) -> GenerateConfig:
+    if not calls.settings.playing(role).constrained:
+        return GenerateConfig()
+    return GenerateConfig(response_schema=ResponseSchema(name=reply.__name__, json_schema=json_schema(reply)))
+
+
+def _read(output: ModelOutput | str, reply: type[ReplyT]) -> ReplyT | str:
+    """The reply, or why it cannot be read; what it said is not repeated there."""
+    if isinstance(output, str):
+        return f"the call failed ({output})"
+    if output.stop_reason == "content_filter":
+        return "the provider withheld it"
+    if output.stop_reason in ("max_tokens", "model_length"):
+        return "it was cut off"
+    text = output.completion.strip()
+    fenced = _FENCED.match(text)
+    try:
+        return reply.model_validate_json(fenced.group(1) if fenced else text, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        return f"{where}: {first['msg']}" if where else str(first["msg"]).split(" at line")[0]

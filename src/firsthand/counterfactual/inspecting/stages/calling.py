@@ -1,0 +1,193 @@
+"""Calls to models, each made once: what a call gave is kept under the name of what it was for, and found there again.
+
+Inspect keeps what a call gave in a cache, by everything that decides it. Two calls that are equal but meant to be two
+draws are told apart by a *place*, which is unique within a run: stage, prompt, batch and number. So a stage that is
+interrupted makes only the calls that are missing, and the sum over all calls of the finished logs is what the run used,
+whether they were made in this process or in one before.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspect_ai.model import CachePolicy, ChatMessage, GenerateConfig, ModelOutput, get_model
+from inspect_ai.tool import ToolInfo
+from inspect_ai.util import LimitExceededError
+
+from firsthand.counterfactual.costs import money_text
+from firsthand.counterfactual.inspecting.failing import cause_of, reason_of, status_of
+from firsthand.counterfactual.inspecting.ledger import used
+from firsthand.counterfactual.inspecting.stages.settings import RoleName, StagesSettings
+from firsthand.counterfactual.prices import PriceTable
+from firsthand.counterfactual.usage import Entry, Usage
+from firsthand.errors import CounterfactualError
+
+
+class RunStopped(CounterfactualError):  # noqa: N818 - a clean stop, by its name
+    """The whole run stops: nothing that is still to be done could be done now."""
+
+
+class BudgetUsedUp(RunStopped):
+    """The run's budget is used up; it goes on with a larger one."""
+
+
+@dataclass
+class Standing:
+    """How a run stands: its money, and whether its calls get through.
+
+    Attributes:
+        prices: Prices of its models.
+        limit: Its budget; ``None``: no limit.
+        give_up_after: Calls that may fail in a row; ``None``: any number.
+        spent: What finished logs and this process have spent.
+        failed: Calls that failed in a row.
+        stopped: Why the run stopped, if it did.
+    """
+
+    prices: PriceTable = field(default_factory=PriceTable)
+    limit: float | None = None
+    give_up_after: int | None = None
+    spent: float = 0.0
+    failed: int = 0
+    stopped: str = ""
+
+    def stop(self, error: RunStopped) -> RunStopped:
+        """Note that the run stops; returns the error, to be raised."""
+        self.stopped = self.stopped or str(error)
+        return error
+
+    def check(self) -> None:
+        """See whether another call may be made.
+
+        Raises:
+            BudgetUsedUp: If nothing is left.
+        """
+        if self.limit is not None and self.spent >= self.limit:
+            spent, limit = (money_text(one, self.prices.currency) for one in (self.spent, self.limit))
+            raise self.stop(
+                BudgetUsedUp(
+                    f"The run's budget is used up: {spent} of {limit}.",
+                    "Raise `money` and run the same command again; it goes on where it stopped.",
+                )
+            )
+
+    def failing(self, why: str) -> None:
+        """Note a call that failed for good.
+
+        Raises:
+            RunStopped: If so many failed in a row that it must be an outage, of which no verdicts are to be made.
+        """
+        self.failed += 1
+        if self.give_up_after is not None and self.failed >= self.give_up_after:
+            raise self.stop(
+                RunStopped(
+                    f"{self.failed} calls in a row failed for good, the last with: {why}",
+                    "Wait until the provider answers, and run the same command again; it goes on where it stopped.",
+                )
+            )
+
+    def answered(self, entry: Entry) -> float:
+        """Note a call that was answered; returns what it cost, as far as that is known."""
+        self.failed = 0
+        cost = self.cost(entry)
+        self.spent += cost
+        return cost
+
+    def cost(self, entry: Entry) -> float:
+        """What something cost, as far as that is known."""
+        price = self.prices.price(entry.model) if entry.billed else None
+        return (price.of(entry) or 0.0) if price else 0.0
+
+
+@dataclass
+class Calls:
+    """The calls of one sample of a stage.
+
+    Attributes:
+        settings: The run's settings.
+        key: Key of the run's fences.
+        standing: How the run stands.
+        stage: The stage.
+        sample: The sample.
+        usage: What its calls used, by role.
+        money: What they cost, as far as it is known.
+        counts: Calls that failed, and replies that were repaired or invalid, by role and outcome.
+    """
+
+    settings: StagesSettings
+    key: bytes
+    standing: Standing
+    stage: str
+    sample: str
+    usage: dict[RoleName, Usage] = field(default_factory=dict)
+    money: float = 0.0
+    counts: dict[str, int] = field(default_factory=dict)
+
+    async def generate(
+        self,
+        role: RoleName,
+        messages: list[ChatMessage],
+        place: str,
+        *,
+        tools: Sequence[ToolInfo] = (),
+        config: GenerateConfig | None = None,
+    ) -> ModelOutput | str:
+        """What a model gives, or why it gave nothing after all retries.
+
+        Args:
+            role: Who is asked.
+            messages: The conversation.
+            place: What the call is for; unique within the sample.
+            tools: Tools that it is told of.
+            config: Generation settings over those of the role.
+
+        Raises:
+            RunStopped: If the run's money is used up, the provider refuses the key or the model, or many calls in a row
+                failed.
+        """
+        self.standing.check()
+        model = get_model(role=role, required=True)
+        scopes = {"place": f"{self.stage}/{self.sample}/{place}", "role": role}
+        policy = CachePolicy(expiry=None, per_epoch=False, scopes=scopes)
+        try:
+            output = await model.generate(messages, tools=list(tools), config=config or GenerateConfig(), cache=policy)
+        except LimitExceededError:
+            raise
+        except Exception as error:  # noqa: BLE001 - providers raise errors of their own, of any class
+            return self._failed(role, cause_of(error), model.api.api_key)
+        used_now = used(output.usage)
+        self.usage[role] = self.usage.get(role, Usage()) + used_now
+        self.money += self.standing.answered(self.entry(role, used_now))
+        if output.empty:
+            self.count(role, "empty call")
+            return "the provider gave no choice"
+        return output
+
+    def _failed(self, role: RoleName, error: BaseException, api_key: str | None) -> str:
+        why = reason_of(error, (api_key,) if api_key else ())
+        if status_of(error) in (401, 403, 404):
+            remedy = "Check key, model and address, and run the same command again."
+            raise self.standing.stop(RunStopped(f"The {role} cannot be reached: {why}", remedy)) from None
+        self.count(role, "failed call")
+        self.standing.failing(why)
+        return why
+
+    def entry(self, role: RoleName, usage: Usage) -> Entry:
+        """A line of the ledger."""
+        playing = self.settings.playing(role)
+        return Entry(stage=self.stage, role=role, model=playing.model, usage=usage, billed=playing.billed)
+
+    def count(self, role: RoleName, what: str) -> None:
+        """Count something that happened to a role."""
+        name = f"{role}: {what}"
+        self.counts[name] = self.counts.get(name, 0) + 1
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all roles."""
+        return sum(one.tokens for one in self.usage.values())
+
+    def account(self) -> dict[str, Any]:
+        """What is kept of it in the log."""
+        entries = [self.entry(role, usage).model_dump(mode="json") for role, usage in self.usage.items()]
+        return {"used": entries, "counts": dict(self.counts)}

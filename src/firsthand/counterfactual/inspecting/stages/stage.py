@@ -1,0 +1,190 @@
+"""What all stages have in common: a run on disk, a task over samples, and what a finished stage left."""
+
+import traceback
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from inspect_ai.model import GenerateConfig
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import LimitExceededError
+
+from firsthand.counterfactual.inspecting.stages.calling import Calls, RunStopped, Standing
+from firsthand.counterfactual.inspecting.stages.quoting import fence_key
+from firsthand.counterfactual.inspecting.stages.settings import StagesSettings
+from firsthand.counterfactual.prices import load_prices
+from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.usage import Entry
+from firsthand.errors import CounterfactualError
+from firsthand.trials.files import read_json
+
+StageName = Literal["sample", "screen", "classify", "investigate", "confirm", "verify", "claim"]
+STAGES: Final[tuple[StageName, ...]] = ("sample", "screen", "classify", "investigate", "confirm", "verify", "claim")
+
+KEY: Final = "firsthand"
+"""Under which a sample's store holds what the stage found of it."""
+
+Found: TypeAlias = dict[str, Any]
+Work: TypeAlias = Callable[[Calls, TaskState], Awaitable[Found]]
+
+
+class NothingToDo(CounterfactualError):  # noqa: N818 - no fault: the stages before left nothing
+    """A stage without a sample."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run on disk.
+
+    Attributes:
+        folder: Its folder.
+        settings: Its settings.
+        key: Key of its fences.
+        standing: How it stands, shared by all stages in this process.
+    """
+
+    folder: Path
+    settings: StagesSettings
+    key: bytes
+    standing: Standing = field(default_factory=Standing)
+
+    def logs(self, stage: StageName) -> Path:
+        """Folder of a stage's logs."""
+        return logs_of(self.folder, stage)
+
+    def prompts(self) -> list[Prompt]:
+        """The prompts that the run is about."""
+        lines = (self.folder / "prompts.jsonl").read_text(encoding="utf-8").splitlines()
+        return [Prompt.model_validate_json(line) for line in lines]
+
+
+def logs_of(folder: Path, stage: StageName) -> Path:
+    """Folder of a stage's logs."""
+    return folder / "logs" / f"{STAGES.index(stage) + 1}-{stage}"
+
+
+@cache
+def opened(folder: str) -> Run:
+    """A run on disk; the same object for the same folder within a process, so that its money is counted once.
+
+    Raises:
+        CounterfactualError: If there is none.
+    """
+    place = Path(folder)
+    if not (place / "settings.json").exists():
+        raise CounterfactualError(f"{place} holds no run of the stages.", "Name a folder that `run_stages` made.")
+    settings = StagesSettings.model_validate(read_json(place / "settings.json"))
+    standing = Standing(load_prices(settings.prices), settings.money, settings.give_up_after)
+    for stage in STAGES:
+        for found in left_by(place, stage, finished=False).values():
+            standing.spent += sum(standing.cost(Entry.model_validate(one)) for one in found.get("used", []))
+    return Run(place, settings, fence_key(place), standing)
+
+
+def staged(run: Run, stage: StageName, samples: Sequence[Sample], work: Work) -> Task:
+    """A stage as a task.
+
+    Whatever a sample's work raises is recorded as its outcome, so that one of them does not keep the others from being
+    finished; but not what stops the whole run, such as an outage or a budget that is used up.
+
+    Raises:
+        NothingToDo: If there are no samples.
+    """
+
+    @solver(name=f"firsthand_{stage}")
+    def working() -> Solver:
+        async def solve(state: TaskState, generate: Generate) -> TaskState:
+            calls = Calls(run.settings, run.key, run.standing, stage, str(state.sample_id))
+            try:
+                found = await work(calls, state)
+            except Exception as error:
+                for one in _each(error):
+                    # Inspect's PrerequisiteError is not public: no model plays a role.
+                    if isinstance(one, RunStopped | LimitExceededError) or type(one).__name__ == "PrerequisiteError":
+                        raise one from error
+                found = {"status": "failed", "problem": str(error), "trace": traceback.format_exc()[-4_000:]}
+            state.store.set(KEY, {**found, **calls.account()})
+            return state
+
+        return solve
+
+    if not samples:
+        raise NothingToDo(f"There is nothing to do in the stage {stage!r}.", "See where the prompts ended before it.")
+    settings = run.settings
+    return Task(
+        dataset=MemoryDataset(list(samples), name=f"firsthand-{stage}"),
+        solver=working(),
+        name=f"firsthand-{stage}",
+        config=GenerateConfig(max_retries=settings.retries, attempt_timeout=settings.timeout),
+        fail_on_error=True,
+    )
+
+
+def _each(error: BaseException) -> Iterator[BaseException]:
+    """An error, or those that went wrong side by side."""
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            yield from _each(one)
+    else:
+        yield error
+
+
+def sample_of(prompt: Prompt, sample_id: str, **metadata: Any) -> Sample:
+    """A sample about a prompt, whose identifier depends on nothing but what it is about."""
+    return Sample(
+        id=sample_id,
+        input=prompt.user_text or prompt.place or prompt.id,
+        metadata={"prompt": prompt.model_dump(mode="json"), **metadata},
+    )
+
+
+def prompt_of(state: TaskState) -> Prompt:
+    """The prompt that a sample is about."""
+    return Prompt.model_validate(state.metadata["prompt"])
+
+
+def left_by(folder: Path, stage: StageName, *, finished: bool = True) -> dict[str, Found]:
+    """What a stage found, by sample, in the order of its data set.
+
+    Args:
+        folder: The run's folder.
+        stage: The stage.
+        finished: Whether a stage that was interrupted is refused, rather than read as far as it went.
+
+    Raises:
+        CounterfactualError: If the stage is not finished and should be.
+    """
+    log = latest_log(folder, stage)
+    if log is None:
+        return {}
+    if finished and log.status != "success":
+        raise CounterfactualError(
+            f"The stage {stage!r} in {folder} is not finished ({log.status}).", "Run the same command again."
+        )
+    place = Path(log.location.removeprefix("file://"))
+    return dict(_found_in(str(place), place.stat().st_mtime_ns))
+
+
+@lru_cache(maxsize=2 * len(STAGES))
+def _found_in(place: str, _written: int) -> dict[str, Found]:
+    """What the samples of a log found; read once for as long as the log does not change."""
+    log = read_eval_log(place, exclude_fields={"events", "messages", "output", "timelines"})
+    return {
+        str(one.id): {**one.store[KEY], "metadata": one.metadata}
+        for one in log.samples or ()
+        if KEY in one.store and one.error is None
+    }
+
+
+def latest_log(folder: Path, stage: StageName) -> EvalLog | None:
+    """Header of the newest log of a stage; one that was completed is preferred."""
+    place = logs_of(folder, stage)
+    if not place.exists():
+        return None
+    headers = [read_eval_log(info, header_only=True) for info in list_eval_logs(str(place), descending=True)]
+    return next((one for one in headers if one.status == "success"), headers[0] if headers else None)

@@ -1,0 +1,27 @@
+"""Calls without Inspect's machinery: replies are taken from a list or made by a function."""
+
+from collections.abc import Callable
+from typing import Any
+
+from inspect_ai.model import ModelOutput
+
+from firsthand.counterfactual.inspecting.stages.calling import Calls, Standing
+from firsthand.counterfactual.inspecting.stages.settings import RoleModel, StagesSettings
+
+
+class FakedCalls(Calls):
+    """Calls whose replies are given."""
+
+    def __init__(self, reply: Callable[..., ModelOutput | str] | list[ModelOutput | str], **settings: Any) -> None:
+        roles = {"target": RoleModel(model="planted/world"), "investigator": RoleModel(model="planted/world")}
+        super().__init__(
+            StagesSettings(folder="nowhere", roles=roles, **settings), b"k" * 32, Standing(), "stage", "sample"
+        )
+        self.reply = reply
+        self.asked: list[tuple[str, list[Any], str]] = []
+
+    async def generate(self, role, messages, place, *, tools=(), config=None):  # type: ignore[no-untyped-def]
+        self.asked.append((role, messages, place))
+        if isinstance(self.reply, list):
+            return self.reply.pop(0)
+        return self.reply(role, messages, list(tools), config)
