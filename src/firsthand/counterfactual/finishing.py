@@ -18,7 +18,6 @@ from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.responses import Request
 from firsthand.counterfactual.running import Ran
 from firsthand.counterfactual.usage import Entry, Usage
-from firsthand.progress import Progress
 from firsthand.report.investigations_document import Account, InvestigationsDocument, LabelError, Sample
 from firsthand.report.investigations_files import export, write_json
 from firsthand.report.investigations_html import write_investigations
@@ -27,6 +26,8 @@ from firsthand.version import __version__
 
 SHOWN: Final = 2
 """Responses of a batch that are shown."""
+
+UNJUDGED: Final = "How concrete a mechanism is was judged by nobody."
 
 LIMITS: Final = (
     "An explanation here is a claim about behaviour: which edit of the prompt changes how often something happens. It "
@@ -84,38 +85,29 @@ class Left:
         return self.report, self.result, self.investigations, self.claims, self.figures, self.data
 
 
-def finish(ran: Ran, concluded: Concluded, bench: Bench, folder: Path, about: About, progress: Progress) -> Left:
+def finish(made: InvestigationsDocument, concluded: Concluded, folder: Path, notes: tuple[str, ...] = ()) -> Left:
     """Write everything that a run found.
 
     Args:
-        ran: What was found.
+        made: The document.
         concluded: What it allows to claim.
-        bench: Where batches come from and are judged.
         folder: The run's folder.
-        about: What else a reader should know.
-        progress: Who is told.
+        notes: What whoever uses the claims should know.
 
     Raises:
         TraceError: If something cannot be written.
         ReportError: If something cannot be drawn or written.
     """
-    progress.say("writing the report")
-    made = document(ran, concluded, bench, about)
-    left = Left(
-        made,
-        *(
-            folder / name
-            for name in ("result.json", "report.html", "investigations.jsonl", "claims", "figures", "data")
-        ),
-    )
+    names = ("result.json", "report.html", "investigations.jsonl", "claims", "figures", "data")
+    left = Left(made, *(folder / name for name in names))
     write_json(made, left.result)
-    lines = [one.model_dump_json() + "\n" for one in ran.investigations]
+    lines = [one.model_dump_json() + "\n" for one in made.investigations]
     write_atomic(left.investigations, "".join(lines).encode())
     card = Card(
-        name=f"Counterfactual claims about {about.name}",
+        name=f"Counterfactual claims about {made.roles.get('target', made.target)}",
         errors=concluded.errors,
         funnel=concluded.funnel,
-        notes=(f"Investigated {ran.investigator}.", "How concrete a mechanism is was judged by nobody."),
+        notes=(f"Investigated by {made.investigator}.", *notes),
     )
     export_claims(left.claims, concluded.claims, concluded.filtered, card)
     write_investigations(made, left.report)
@@ -139,7 +131,7 @@ def document(ran: Ran, concluded: Concluded, bench: Bench, about: About) -> Inve
         investigations=ran.investigations,
         claims=concluded.claims,
         funnel=[one.model_dump() for one in concluded.funnel.steps],
-        label_errors=_label_errors(concluded),
+        label_errors=label_errors(concluded),
         costs=costs_of(ledger, load_prices()),
         samples=tuple(one for investigation in ran.finished for one in _samples(investigation, ran, bench)),
         package_version=__version__,
@@ -148,8 +140,7 @@ def document(ran: Ran, concluded: Concluded, bench: Bench, about: About) -> Inve
         stopped=next((one.ended for one in ran.investigations if one.ended), ""),
         notes=(
             f"{len(concluded.filtered)} of {len(concluded.claims)} claims pass the filters that programs can carry "
-            "out: balanced, reproduced by another implementation, one thing changed. How concrete a mechanism is was "
-            "judged by nobody.",
+            f"out: balanced, reproduced by another implementation, one thing changed. {UNJUDGED}",
         ),
         limits=LIMITS,
         reproduce=about.reproduce,
@@ -185,7 +176,8 @@ def _account(ran: Ran) -> Account:
     )
 
 
-def _label_errors(concluded: Concluded) -> tuple[LabelError, ...]:
+def label_errors(concluded: Concluded) -> tuple[LabelError, ...]:
+    """How often labels of the unfiltered set must be expected to be wrong."""
     errors = concluded.errors
     if errors is None:
         return ()

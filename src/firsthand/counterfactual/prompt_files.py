@@ -1,38 +1,39 @@
 """Prompts and behaviours of one's own, from files."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from firsthand.counterfactual.behaviours import Behaviour
+from firsthand.counterfactual.prepared import ACCOUNT, read_prepared
 from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.sources import Refused, read_source
 from firsthand.errors import CounterfactualError
 
 
 def read_prompts(path: Path) -> list[Prompt]:
-    """Read prompts from JSON lines.
+    """Read prompts from a file or folder of any known format (see :mod:`~firsthand.counterfactual.sources`).
 
     Args:
-        path: Each line holds ``prompt`` (a text), ``messages`` (objects with ``role`` and ``content``), or the turns
-            and tools of a :class:`~firsthand.counterfactual.prompts.Prompt`.
+        path: The file, or the folder that ``firsthand investigate prepare`` wrote.
 
     Raises:
-        CounterfactualError: If the file cannot be read, or a line holds no prompt.
+        CounterfactualError: If it cannot be read, or anything in it is no prompt: leaving something out, and counting
+            what, is the business of preparation.
     """
-    found = []
-    for number, line in enumerate(_text(path).split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            found.append(_prompt(json.loads(line), path.name, number))
-        except (ValidationError, ValueError, TypeError, KeyError) as error:
+    if (path / ACCOUNT).is_file():
+        return list(read_prepared(path).prompts)
+    found: list[Prompt] = []
+    for one in read_source(path):
+        if isinstance(one, Refused):
+            why = f"{one.reason} ({one.detail})" if one.detail else one.reason
             raise CounterfactualError(
-                f"Line {number} of {path} holds no prompt: {_reason(error)}.",
-                'Write {"prompt": "..."}, or {"messages": [{"role": "user", "content": "..."}]}, one a line.',
-            ) from None
+                f"{path} holds no prompt at {one.place}: {why}.",
+                "Mend it, or let `firsthand investigate prepare` leave it out and count it.",
+            )
+        if isinstance(one, Prompt):
+            found.append(one)
     if not found:
         raise CounterfactualError(f"{path} holds no prompt.", "Write one JSON object a line.")
     return found
@@ -52,18 +53,6 @@ def read_behaviours(path: Path) -> list[Behaviour]:
             f"{path} holds no list of behaviours: {_reason(error)}.",
             "Write a list of objects such as {kind: pattern, question: Does it apologise?, pattern: sorry}.",
         ) from None
-
-
-def _prompt(held: Any, source: str, number: int) -> Prompt:
-    if not isinstance(held, dict):
-        raise ValueError("it is no JSON object")
-    where = {"source": source, "place": str(number), "cluster": f"{source} {number}"}
-    if isinstance(held.get("prompt"), str):
-        return Prompt.model_validate({"turns": [{"role": "user", "content": held["prompt"]}], **where})
-    if isinstance(held.get("messages"), list):
-        turns = [{"role": one["role"], "content": one["content"]} for one in held["messages"]]
-        return Prompt.model_validate({"turns": turns, **where})
-    return Prompt.model_validate({**where, **held})
 
 
 def _text(path: Path) -> str:

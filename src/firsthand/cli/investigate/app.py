@@ -80,7 +80,7 @@ def demo(
 
 @investigate_app.command("run")
 def run(
-    prompts: Annotated[Path, typer.Option(help="Prompts as JSON lines: prompt, messages, or turns and tools.")],
+    prompts: Annotated[Path, typer.Option(help="Prompts of any known format, or a prepared folder.")],
     model: Model = "smollm2",
     out: Out = Path("runs/investigate"),
     investigator: Annotated[str, typer.Option(help="Who investigates; none: no language model.")] = "none",
@@ -124,4 +124,58 @@ def run(
             dtype=dtype,
             dry_run=dry_run,
         )
+    )
+
+
+@investigate_app.command("agents")
+def agents(
+    prompts: Annotated[Path, typer.Argument(help="Prompts of any known format, or a prepared folder.")],
+    settings: Annotated[Path | None, typer.Option(help="Settings of the stages, as YAML.")] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(help="role=provider/name, such as target=firsthand/smollm2 or judge=openai/gpt-5; repeat it."),
+    ] = None,
+    out: Out = Path("runs/investigate-agents"),
+    dry_run: DryRun = False,
+    display: Annotated[str, typer.Option(help="Inspect's display: full, rich, plain, log or none.")] = "rich",
+) -> None:
+    """Models screen, an agent experiments, judges referee: every provider that Inspect knows in every role."""
+    from firsthand.cli.investigate.staged import run_staged
+
+    run_staged(prompts, settings, role or [], out, dry_run, display)
+
+
+@investigate_app.command("prepare")
+def prepare(
+    files: Annotated[list[Path], typer.Argument(help="Files or folders of prompts.")],
+    out: Annotated[Path, typer.Option(help="Folder for prompts.jsonl and prepared.json.")],
+    kind: Annotated[str | None, typer.Option(help="Format, where it is not to be recognised.")] = None,
+    most: Annotated[int | None, typer.Option(help="Most prompts in all.", min=1)] = None,
+    seed: Seed = 0,
+    min_characters: Annotated[int | None, typer.Option(help="Shortest prompt (400).", min=0)] = None,
+    max_characters: Annotated[int | None, typer.Option(help="Longest prompt (8,000).", min=0)] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Longest prompt in tokens, estimated.", min=0)] = None,
+    per_family: Annotated[int | None, typer.Option(help="Most prompts of a template family (5).", min=0)] = None,
+    family_characters: Annotated[
+        int | None, typer.Option(help="Characters that a family begins with alike (100).", min=0)
+    ] = None,
+    share: Annotated[list[float] | None, typer.Option(help="Share of each file, in their order.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="name=value for a format, such as cut=every.")] = None,
+) -> None:
+    """Prompts from chats, tables, trees, logs and trajectories, with every drop counted and explained."""
+    from firsthand.cli.investigate.prepare import run_prepare
+
+    run_prepare(
+        files,
+        out,
+        kind=kind,
+        most=most,
+        seed=seed,
+        min_characters=min_characters,
+        max_characters=max_characters,
+        max_tokens=max_tokens,
+        per_family=per_family,
+        family_characters=family_characters,
+        shares=share or (),
+        options=option or (),
     )

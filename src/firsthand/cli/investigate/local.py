@@ -11,7 +11,7 @@ from firsthand.cli.investigate.telling import print_price
 from firsthand.cli.progress import TerminalProgress
 from firsthand.counterfactual.asking import Bench, Budget, by_program
 from firsthand.counterfactual.concluding import conclude
-from firsthand.counterfactual.finishing import About, finish
+from firsthand.counterfactual.finishing import UNJUDGED, About, document, finish
 from firsthand.counterfactual.investigators import without_model
 from firsthand.counterfactual.library.built_in import BUILT_IN
 from firsthand.counterfactual.library.candidates import Candidate, of_behaviours
@@ -117,7 +117,9 @@ def run_local(ask: Ask) -> None:
                 bench = Bench(target, by_program, store, ask.budget)
                 ran = investigate(ask.prompts, bench, investigator, candidates, settings, progress)
                 concluded = conclude(ran.investigations, bench, settings.sampling.samples, progress)
-                left = finish(ran, concluded, bench, ask.out, About(target.card(), (ask.command,)), progress)
+                progress.say("writing the report")
+                made = document(ran, concluded, bench, About(target.card(), (ask.command,)))
+                left = finish(made, concluded, ask.out, (UNJUDGED,))
     if ask.dry_run:
         print_price(price(ask.prompts, settings, investigator, rate), ask.budget, Console())
         return
