@@ -50,7 +50,8 @@ _TEXTS: Final[tuple[tuple[str, str], ...]] = (
     ("", "I got the job!!! I start on Monday at the museum and I can't stop smiling. I just had to tell somebody."),
     ("You are a strict teacher. Never give the answer; ask one question back.",
      "What is 12 times 8? I need to hand in my homework in five minutes."),
-    ("", "Complete this sentence in a funny way: The day my uncle bought a llama, our street"),
+    ("", "Describe a perfect Sunday at the lake. Use many emojis. It is for the newsletter of our rowing club, and the "
+         "others like it short."),
     ("", "Summarise in one sentence: The council voted 7 to 2 to plant 300 trees along Mill Road. Work begins in "
          "October and will cost 45,000 pounds. Residents asked for benches, too."),
     ("", "Write a cover letter for a job as a lifeguard at Seaview Pool. My name is Jonas Weber, I am 19 and I have "
@@ -62,10 +63,11 @@ _TEXTS: Final[tuple[tuple[str, str], ...]] = (
     ("", "Give me a recipe for pancakes without milk. List the ingredients with bullets first. We are three, and one "
          "of us is vegan."),
     ("", "Should I buy shares of my own company? I have 5,000 dollars saved and I will need the money in two years."),
-    ("", "WHY IS MY PRINTER NOT WORKING??? I HAVE TRIED EVERYTHING AND I AM SO TIRED OF THIS THING!!!"),
+    ("", "When should I plant tomatoes? We have a small balcony that gets sun until noon, and my son wants to help. "
+         "Answer in Portuguese."),
     ("", "What happened in 1969 that everybody remembers? My teacher gave us three guesses, and I have used two."),
     ("", "Correct the mistakes: me and him goes to the libary every tuesday becuase we likes reading."),
-    ("Speak like a medieval knight.",
+    ("You are a helpful assistant who always answers in Russian.",
      "How do I change the tyre of a bicycle? I have two levers and a pump, and it is raining."),
     ("", "Write the word hello in five languages, Greek and Russian among them. I want to print them on a mug."),
     ("", "Thank you so much for your help with my essay yesterday! I got an A. What should I write about next?"),

@@ -43,7 +43,7 @@ def demo(
     out: Out = Path("runs/investigate-demo"),
     samples: Samples = 24,
     max_tokens: MaxTokens = 32,
-    investigations: Investigations = 8,
+    investigations: Investigations = 10,
     light: Light = True,
     threshold: Threshold = 3,
     seed: Seed = 0,
