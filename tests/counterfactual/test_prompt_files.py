@@ -41,7 +41,7 @@ def test_an_empty_or_missing_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").write_text("\n")
     with pytest.raises(CounterfactualError, match="no format that is recognised"):
         read_prompts(tmp_path / "empty.jsonl")
-    with pytest.raises(CounterfactualError, match="absent.jsonl"):
+    with pytest.raises(CounterfactualError, match=r"absent\.jsonl"):
         read_prompts(tmp_path / "absent.jsonl")
 
 

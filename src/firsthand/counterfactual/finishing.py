@@ -186,7 +186,7 @@ def label_errors(concluded: Concluded) -> tuple[LabelError, ...]:
         ("true claims, unfiltered", errors.true, errors.wrong_true),
         ("false claims, unfiltered", errors.false, errors.wrong_false),
     )
-    return tuple(LabelError.of(name, count, tuple(found), how) for name, count, found in parts if found is not None)
+    return tuple(LabelError.of(name, count, found, how) for name, count, found in parts if found is not None)
 
 
 def _samples(investigation: Investigation, ran: Ran, bench: Bench) -> list[Sample]:
