@@ -136,6 +136,8 @@ def test_a_row_that_was_altered_is_noticed(tmp_path: Path) -> None:
     database.commit()
     database.close()
     with Store(tmp_path) as store, pytest.raises(CounterfactualError, match="damaged"):
+        store.checked()
+    with Store(tmp_path) as store, pytest.raises(CounterfactualError, match="damaged"):
         store.responses(REQUEST, "t")
 
 

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Sequence
 from json import dumps
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel
 from rich.console import Console
@@ -16,19 +16,27 @@ from firsthand.claims import read_frozen
 from firsthand.claims.studies import LABEL_STUDIES, command_of, frozen_kind
 from firsthand.cli.progress import TerminalProgress
 from firsthand.errors import TraceError
-from firsthand.report import injection_files, labels_files
+from firsthand.report import injection_files, investigations_files, labels_files
 from firsthand.report.files import read_json, write_json, write_text
 from firsthand.report.injection_html import write_injection_html
+from firsthand.report.investigations_html import write_investigations
 from firsthand.report.labels_html import write_labels_html
 from firsthand.report.terminal import print_profile
 from firsthand.trials.files import read_json as read_any_json
 from firsthand.trials.trace import Trace
 from firsthand.trials.verify import verify_trace
 
+INVESTIGATIONS: Final = "investigations"
+
 
 def study_of(folder: Path) -> str:
-    """The study whose frozen claim a run folder holds; ``register`` where there is none."""
+    """The study whose frozen claim a run folder holds; ``register`` where there is none.
+
+    A run of counterfactual investigations has no frozen claim: it makes claims.
+    """
     path = folder / "claim.frozen.json"
+    if not path.exists() and (folder / "investigations.jsonl").exists():
+        return INVESTIGATIONS
     held = read_any_json(path) if path.exists() else None
     claim = held.get("claim") if isinstance(held, dict) else None
     return str(claim.get("study", "register")) if isinstance(claim, dict) else "register"
@@ -41,6 +49,11 @@ def run_rescore(folder: Path, observers: tuple[str, ...], json: Path | None) -> 
         raise TraceError(
             f"{folder} holds the label study {study}, whose observers are part of its claim.",
             f"Name the observers that you want in a new claim, and run it: firsthand {command_of(study)} --help.",
+        )
+    if study == INVESTIGATIONS:
+        raise TraceError(
+            f"{folder} holds counterfactual investigations, which nobody was observed in.",
+            "Hold predictors against its claims, in the folder claims.",
         )
     if study != "register":
         raise TraceError(
@@ -58,6 +71,9 @@ def run_rescore(folder: Path, observers: tuple[str, ...], json: Path | None) -> 
 def run_verify(folder: Path, json: Path | None) -> None:
     """Check a stored run and say what was checked."""
     study = study_of(folder)
+    if study == INVESTIGATIONS:
+        _verify_investigations(folder, json)
+        return
     frozen = read_frozen(folder / "claim.frozen.json", frozen_kind(study))
     if study == "register":
         units = _assigned(folder, frozen.claim.design.seed)
@@ -70,6 +86,21 @@ def run_verify(folder: Path, json: Path | None) -> None:
     if json is not None:
         told = {"schema_version": 1, "claim_sha256": frozen.sha256, "units": units}
         write_text(json, dumps(told, indent=2) + "\n")
+
+
+def _verify_investigations(folder: Path, json: Path | None) -> None:
+    """Check the sets of claims, and everything that was drawn and judged where there is a store of it."""
+    from firsthand.counterfactual.export import SETS, load
+    from firsthand.counterfactual.store import NAME, Store
+
+    counts = {f"{which} claims": len(load(folder / "claims", which)) for which in SETS}
+    if (folder / NAME).exists():
+        with Store(folder) as store:
+            counts |= store.checked()
+    told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+    Console().print(f"{told}: as written.", markup=False, highlight=False, soft_wrap=True)
+    if json is not None:
+        write_text(json, dumps({"schema_version": 1, "counts": counts}, indent=2) + "\n")
 
 
 def _assigned(folder: Path, seed: int) -> dict[str, int]:
@@ -107,7 +138,10 @@ def write_report(folder: Path, out: Path, json: Path | None) -> None:
     if not path.exists():
         raise _unfinished(folder, study)
     document: BaseModel
-    if study in LABEL_STUDIES:
+    if study == INVESTIGATIONS:
+        document = investigations_files.read_json(path)
+        page = write_investigations(document, out)[0]
+    elif study in LABEL_STUDIES:
         document = labels_files.read_json(path)
         page = write_labels_html(document, out)
     elif study == "injection":

@@ -50,6 +50,10 @@ def test_the_demo_accounts_for_forty_prompts_and_a_second_run_draws_nothing(
     with Store(out) as store:
         spent, contents = store.spent(), store.contents()
     assert spent.tokens == result["costs"]["rows"][0]["entry"]["usage"]["output"]
+    page, checked = tmp_path / "again.html", firsthand("verify", out)
+    assert "claims" in checked.out, checked.err
+    assert firsthand("report", out, "--out", page).code == 0
+    assert page.read_bytes() == (out / "report.html").read_bytes()
     again = demo(firsthand, tiny_folder, out)
     assert again.out == done.out
     with Store(out) as store:
