@@ -1,0 +1,50 @@
+"""A run of the stages ends in one document, whose account adds up wherever the run stopped."""
+
+from pathlib import Path
+
+import pytest
+from running_world import PROGRAM, prices, prompts, settings
+
+from firsthand.counterfactual.finishing import finish
+from firsthand.counterfactual.inspecting.documenting import concluded_of, document_of
+from firsthand.counterfactual.inspecting.running import run_stages
+from firsthand.counterfactual.inspecting.stages.settings import StagesSettings
+from firsthand.counterfactual.inspecting.stages.stage import STAGES, StageName
+from firsthand.counterfactual.prompts import Prompt
+from firsthand.report.investigations_document import InvestigationsDocument
+from firsthand.report.investigations_files import read_json
+
+GIVEN = [*prompts(1), *prompts(1)]
+
+
+def made_of(chosen: StagesSettings, given: list[Prompt], until: StageName = "claim") -> InvestigationsDocument:
+    result = run_stages(chosen, given, until=until)
+    return document_of(result, concluded_of(result, chosen), chosen, given)
+
+
+def test_a_finished_run_is_written_and_read_back_and_every_prompt_is_in_one_place(tmp_path: Path) -> None:
+    chosen = settings(tmp_path / "run", behaviours=(PROGRAM,), effort="light")
+    result = run_stages(chosen, GIVEN)
+    concluded = concluded_of(result, chosen)
+    document = document_of(result, concluded, chosen, GIVEN, ("again",))
+    assert document.account.places == {("each once", "given more than once"): 1, ("", "kept"): 1}
+    assert document.claims == result.claims
+    left = finish(document, concluded, tmp_path / "run")
+    assert read_json(left.result) == document
+    assert "planted/world" in left.report.read_text()
+    assert (left.claims / "README.md").exists()
+
+
+@pytest.mark.parametrize("until", STAGES)
+def test_the_account_adds_up_after_every_stage(tmp_path: Path, until: StageName) -> None:
+    document = made_of(settings(tmp_path / "run", behaviours=(PROGRAM,), effort="light"), GIVEN, until)
+    assert sum(document.account.places.values()) == document.account.began == 2
+    assert document.account.kept == len(document.investigations) == int(STAGES.index(until) >= 3)
+
+
+def test_a_run_that_was_stopped_by_its_budget_says_why(tmp_path: Path) -> None:
+    dear = prices(tmp_path, 1_000.0, 1_000.0)
+    chosen = settings(tmp_path / "run", behaviours=(PROGRAM,), effort="light", prices=dear, money=2.0)
+    document = made_of(chosen, prompts(2))
+    assert "budget" in document.stopped
+    assert sum(document.account.places.values()) == 2
