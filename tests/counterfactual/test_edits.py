@@ -171,7 +171,7 @@ def test_a_tools_result_is_not_left_without_its_call() -> None:
         Turn(role="tool", content="A boat.", answers="c1"),
     )
     prompt = Prompt(turns=turns)
-    with pytest.raises(CounterfactualError, match="c1 without its call"):
+    with pytest.raises(CounterfactualError, match="1 results of tools without"):
         edited(prompt, Edit(operations=(Drop(turn=1),)))
     assert edited(prompt, Edit(operations=(Drop(turn=2), Drop(turn=1)))).turns == turns[:1]
 

@@ -25,7 +25,8 @@ def test_an_investigation_is_verified_by_the_mean_of_its_valid_judgements() -> N
     assert verified(judged(9, 7, 8))
     assert not verified(judged(9, 7, 7))
     assert verified(judged(9, 7, 7), least=7.0)
-    assert verified(judged(8, None))
+    assert verified(judged(8, 8, None))
+    assert not verified(judged(8, None))
 
 
 def test_without_a_report_or_a_valid_judgement_nothing_is_verified() -> None:
@@ -38,7 +39,7 @@ def test_every_investigation_goes_on_or_is_counted_with_a_reason() -> None:
     found = investigated([judged(9), judged(3), judged(None), judged(filed=False)])
     assert [(one.given, one.kept, one.dropped) for one in found.steps] == [
         (4, 3, {"budget": 1}),
-        (3, 1, {"mean score below 8": 1, "no valid judgement": 1}),
+        (3, 1, {"mean score below 8": 1, "too few valid judgements": 1}),
     ]
 
 

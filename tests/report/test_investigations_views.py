@@ -10,7 +10,6 @@ from firsthand.report.investigations_views import (
     change_view,
     edit_words,
     has_confirmed_cause,
-    mean_score,
     most_informative,
     rate_view,
     score_text,
@@ -75,7 +74,7 @@ def test_how_far_it_got_is_told_by_the_report_and_the_valid_scores() -> None:
 
 def test_a_judge_without_a_valid_score_is_counted_and_does_not_lower_the_mean() -> None:
     one = planted.verified()
-    assert mean_score(one) == 8.5
+    assert one.score == 8.5
     assert score_text(one) == "8.5 of 10 (3 judges, 1 without a valid score)"
     assert score_text(planted.unfinished()) == ""
 

@@ -81,7 +81,7 @@ def edited(prompt: Prompt, edit: Edit) -> Prompt:
         raise CounterfactualError("The edit leaves the prompt as it is.", "Change something.")
     if left := _orphans(turns) - _orphans(prompt.turns):
         raise CounterfactualError(
-            f"The edit leaves the result of {', '.join(sorted(left))} without its call.", "Drop the result as well."
+            f"The edit leaves {len(left)} results of tools without their calls.", "Drop the results as well."
         )
     try:
         return Prompt(turns=tuple(turns), **prompt.model_dump(exclude={"turns"}))

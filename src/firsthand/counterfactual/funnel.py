@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -10,7 +9,7 @@ from pydantic import Field, model_validator
 from firsthand.counterfactual.claiming import Claiming
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.filters import Sieved
-from firsthand.counterfactual.investigation import Investigation
+from firsthand.counterfactual.investigation import Investigation, mean_score
 from firsthand.counterfactual.part import Part
 
 
@@ -124,7 +123,7 @@ def _of_claims(made: Step, claims: Sequence[Claim]) -> Step:
 def _unverified(investigation: Investigation, least: float) -> str | None:
     if investigation.report is None:
         return "no report"
-    scores = [one.score for one in investigation.judgements if one.score is not None]
-    if not scores:
-        return "no valid judgement"
-    return None if fmean(scores) >= least else f"mean score below {least:g}"
+    score = mean_score(investigation.judgements)
+    if score is None:
+        return "too few valid judgements" if investigation.judgements else "no judgement"
+    return None if score >= least else f"mean score below {least:g}"

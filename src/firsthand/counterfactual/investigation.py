@@ -1,5 +1,7 @@
 """What an investigation did and found, in one form whoever investigated: an agent, or a procedure without a model."""
 
+from collections.abc import Sequence
+from statistics import fmean
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -87,6 +89,12 @@ class Judgement(Part):
     notes: str = ""
 
 
+def mean_score(judgements: Sequence[Judgement]) -> float | None:
+    """Mean of the valid scores; ``None`` unless more than half of the judges gave one."""
+    scores = [one.score for one in judgements if one.score is not None]
+    return fmean(scores) if 2 * len(scores) > len(judgements) else None
+
+
 class Screened(Part):
     """What screening found of a prompt.
 
@@ -131,6 +139,11 @@ class Investigation(Part):
     report: Report | None = None
     ended: str = ""
     judgements: tuple[Judgement, ...] = ()
+
+    @property
+    def score(self) -> float | None:
+        """The judges' mean score (:func:`mean_score`)."""
+        return mean_score(self.judgements)
 
     @property
     def id(self) -> str:

@@ -46,6 +46,19 @@ class Price(Part):
         """Whether it is the price of a model of some name."""
         return fnmatchcase(model.casefold(), self.model.casefold())
 
+    def at_most(self, entry: Entry) -> float:
+        """What one line of a ledger costs at most: cache tokens of unknown price count like tokens read anew."""
+        read = self.input or 0.0
+        return (
+            self.model_copy(
+                update={
+                    "cache_write": self.cache_write if self.cache_write is not None else read,
+                    "cache_read": self.cache_read if self.cache_read is not None else read,
+                }
+            ).of(entry)
+            or 0.0
+        )
+
     def of(self, entry: Entry) -> float | None:
         """What one line of a ledger costs; ``None`` if it has tokens of a kind whose price is not known."""
         used = entry.usage

@@ -55,6 +55,13 @@ class Rate(Part):
         """The share if no invalid response had the behaviour, and if each of them had."""
         return self.yes / self.responses, (self.yes + self.invalid) / self.responses
 
+    @property
+    def completed(self) -> tuple["Rate", ...]:
+        """The counts if no invalid response had the behaviour, and if each of them had; once where there is none."""
+        if not self.invalid:
+            return (self,)
+        return Rate(yes=self.yes, no=self.no + self.invalid), Rate(yes=self.yes + self.invalid, no=self.no)
+
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Wilson's interval of the share; the whole range if nothing is valid (Wilson 1927)."""
         if not self.valid:

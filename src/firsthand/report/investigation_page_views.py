@@ -12,7 +12,6 @@ from firsthand.report.investigations_views import (
     change_view,
     edit_words,
     has_confirmed_cause,
-    mean_score,
     most_informative,
     rate_view,
     score_text,
@@ -140,7 +139,7 @@ class Views:
             edit="" if best is None else "; ".join(edit_words(best.edit)),
             change=None if best is None else change_view(one.baseline, best.rate, level),
             rating=one.screened.rating,
-            score=mean_score(one),
+            score=one.score,
             confirmed=has_confirmed_cause(one),
             experiments=len(one.experiments),
         )

@@ -44,7 +44,6 @@ from firsthand.report.investigations_views import (
     edit_words,
     has_confirmed_cause,
     interval,
-    mean_score,
     most_informative,
     status_of,
 )
@@ -68,7 +67,7 @@ def tables_of(document: InvestigationsDocument) -> dict[str, pd.DataFrame]:
 
 def _investigation(one: Investigation, document: InvestigationsDocument) -> Row:
     screened, level, best = one.screened, document.thresholds.level, most_informative(one)
-    score = mean_score(one)
+    score = one.score
     return {
         "investigation": one.id,
         "prompt": screened.prompt.id,

@@ -14,7 +14,6 @@ from firsthand.report.investigations_views import (
     change_view,
     edit_line,
     has_confirmed_cause,
-    mean_score,
     most_informative,
     rate_view,
     size_of_change,
@@ -145,7 +144,7 @@ def _flattered(experiment: Experiment) -> str:
 
 
 def _status(one: Investigation, document: InvestigationsDocument, console: Console) -> Text:
-    status, score = status_of(one, document.thresholds.score), mean_score(one)
+    status, score = status_of(one, document.thresholds.score), one.score
     told = status if score is None else f"{status}, {score:.1f} of 10"
     told += ", cause confirmed" if has_confirmed_cause(one) else ""
     if status == "unfinished" and one.ended:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from statistics import fmean
 
 from firsthand.counterfactual.edits import Drop, Edit, Insert, Operation, Replace, Rewrite
 from firsthand.counterfactual.investigation import Experiment, Investigation
@@ -143,17 +142,11 @@ def has_confirmed_cause(investigation: Investigation) -> bool:
     return any(one.stage == "confirmed" and one.decision == "changes" for one in investigation.experiments)
 
 
-def mean_score(investigation: Investigation) -> float | None:
-    """Mean of the judges' valid scores; ``None`` if there is none."""
-    scores = [one.score for one in investigation.judgements if one.score is not None]
-    return fmean(scores) if scores else None
-
-
 def status_of(investigation: Investigation, threshold: float) -> Status:
     """How far an investigation got."""
     if investigation.report is None:
         return "unfinished"
-    score = mean_score(investigation)
+    score = investigation.score
     if score is None:
         return "not judged"
     return "verified" if score >= threshold else "not verified"
@@ -165,7 +158,7 @@ def score_text(investigation: Investigation) -> str:
     if not judges:
         return ""
     valid = sum(one.score is not None for one in investigation.judgements)
-    score = mean_score(investigation)
+    score = investigation.score
     told = "no valid score" if score is None else f"{score:.1f} of 10"
     missing = f", {judges - valid} without a valid score" if score is not None and valid < judges else ""
     return f"{told} ({judges} {'judge' if judges == 1 else 'judges'}{missing})"

@@ -72,8 +72,10 @@ def _fields(path: Path | None, models: Sequence[str]) -> dict[str, Any]:
             held = yaml.safe_load(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
             raise CounterfactualError(f"{path} cannot be read: {error}.", "Name a YAML file of settings.") from None
-        if not isinstance(held, dict):
+        if not isinstance(held, dict) or not isinstance(held.get("roles", {}), dict):
             raise CounterfactualError(f"{path} holds no settings.", "Write fields such as roles: and effort:.")
+        if "folder" in held:
+            raise CounterfactualError(f"{path} names a folder.", "Give it as --out.")
         fields = held
     roles = dict(fields.get("roles") or {})
     for one in models:
@@ -82,5 +84,7 @@ def _fields(path: Path | None, models: Sequence[str]) -> dict[str, Any]:
             raise CounterfactualError(
                 f"{one!r} names no role and model.", "Write role=provider/name, such as target=firsthand/smollm2."
             )
-        roles[role] = {"model": model, "billed": not model.startswith("firsthand/")}
+        before = roles.get(role)
+        kept = before if isinstance(before, dict) else {}
+        roles[role] = {"billed": not model.startswith("firsthand/"), **kept, "model": model}
     return {**fields, "roles": roles}

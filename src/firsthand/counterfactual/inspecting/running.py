@@ -134,6 +134,10 @@ def _begin(folder: Path, settings: StagesSettings, prompts: Sequence[Prompt]) ->
         if (folder / "prompts.jsonl").read_bytes() != lines:
             raise CounterfactualError(f"{folder} holds a run on other prompts.", "Use another folder.")
     else:
+        if (folder / "prompts.jsonl").exists():
+            raise CounterfactualError(
+                f"{folder} holds prompts that were prepared, and no run.", "Choose another folder for the run."
+            )
         write_atomic(folder / "prompts.jsonl", lines)
     write_json(place, settings.model_dump(mode="json"))
     opened.cache_clear()

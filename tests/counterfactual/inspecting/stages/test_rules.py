@@ -5,8 +5,7 @@ import pytest
 from firsthand.counterfactual.inspecting.stages.deciding import decided
 from firsthand.counterfactual.inspecting.stages.screen import Screening
 from firsthand.counterfactual.inspecting.stages.settings import Budget, RoleModel, StagesSettings
-from firsthand.counterfactual.inspecting.stages.verify import mean_score
-from firsthand.counterfactual.investigation import Judgement
+from firsthand.counterfactual.investigation import Judgement, mean_score
 from firsthand.counterfactual.rates import Rate
 
 

@@ -94,9 +94,9 @@ class Standing:
         return cost
 
     def cost(self, entry: Entry) -> float:
-        """What something cost, as far as that is known."""
+        """What something cost, as far as that is known; where a cache has no price of its own, at most that much."""
         price = self.prices.price(entry.model) if entry.billed else None
-        return (price.of(entry) or 0.0) if price else 0.0
+        return price.at_most(entry) if price else 0.0
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """What an experiment decides: whether an edit changes the rate by at least so many points, by an interval."""
 
+from itertools import product
 from typing import Final
 
 from statsmodels.stats.proportion import confint_proportions_2indep
@@ -28,7 +29,17 @@ def change_interval(before: Rate, after: Rate, level: float = LEVEL) -> tuple[fl
 
 
 def decided(before: Rate, after: Rate, least_change: float = POINTS / 100) -> Decision:
-    """Whether the interval of the change lies beyond ``least_change`` in either direction, or within it."""
+    """Whether the interval of the change lies beyond ``least_change`` in either direction, or within it.
+
+    Whatever invalid responses would have been: if that could turn the decision, there is none.
+    """
+    if not before.valid or not after.valid:
+        return "undecided"
+    found = {_decided(one, other, least_change) for one, other in product(before.completed, after.completed)}
+    return found.pop() if len(found) == 1 else "undecided"
+
+
+def _decided(before: Rate, after: Rate, least_change: float) -> Decision:
     low, high = change_interval(before, after)
     if low >= least_change or high <= -least_change:
         return "changes"

@@ -1,6 +1,8 @@
 """What a run of the stages is to do, as data."""
 
+import re
 from typing import Annotated, Any, Final, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, model_validator
 
@@ -13,6 +15,8 @@ RoleName = Literal["target", "screener", "investigator", "classifier", "judge", 
 ROLES: Final[tuple[RoleName, ...]] = ("target", "screener", "investigator", "classifier", "judge", "describer")
 
 Effort = Literal["thorough", "light"]
+
+_SECRET: Final = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
 
 
 class RoleModel(Part):
@@ -34,6 +38,15 @@ class RoleModel(Part):
     config: dict[str, JsonValue] = Field(default_factory=dict)
     billed: bool = True
     constrained: bool = False
+
+    @model_validator(mode="after")
+    def _holds_no_secret(self) -> Self:
+        named = [name for name in self.arguments if _SECRET.search(name)]
+        if named:
+            raise ValueError(f"{named[0]} would be written to settings and logs: set it in the environment")
+        if self.base_url is not None and urlsplit(self.base_url).username is not None:
+            raise ValueError("base_url holds a user or password, which would be written to settings and logs")
+        return self
 
 
 class Budget(Part):

@@ -59,7 +59,7 @@ class Run:
 
     def prompts(self) -> list[Prompt]:
         """The prompts that the run is about."""
-        lines = (self.folder / "prompts.jsonl").read_text(encoding="utf-8").splitlines()
+        lines = (self.folder / "prompts.jsonl").read_bytes().splitlines()  # a text may hold U+2028, which ends no line
         return [Prompt.model_validate_json(line) for line in lines]
 
 

@@ -1,6 +1,5 @@
 """Stage 6: judges say how well the experiments support the report."""
 
-from statistics import fmean
 from typing import Any, Final
 
 from inspect_ai import Task
@@ -17,7 +16,7 @@ from firsthand.counterfactual.inspecting.stages.deciding import change_interval
 from firsthand.counterfactual.inspecting.stages.quoting import quoted
 from firsthand.counterfactual.inspecting.stages.showing import shown_changes
 from firsthand.counterfactual.inspecting.stages.stage import Found, Run, left_by, opened, sample_of, staged
-from firsthand.counterfactual.investigation import Cause, Experiment, Judgement, Report, Screened
+from firsthand.counterfactual.investigation import Cause, Experiment, Judgement, Report, Screened, mean_score
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.rates import Rate
@@ -93,12 +92,6 @@ async def _work(calls: Calls, state: TaskState) -> Found:
     score = mean_score(judgements)
     status = "invalid" if score is None else "accepted" if score >= calls.settings.bar else "rejected"
     return {"status": status, "score": score, "judgements": [one.model_dump(mode="json") for one in judgements]}
-
-
-def mean_score(judgements: list[Judgement]) -> float | None:
-    """Mean of the valid scores; ``None`` unless more than half of the judges gave one."""
-    scores = [one.score for one in judgements if one.score is not None]
-    return fmean(scores) if 2 * len(scores) > len(judgements) else None
 
 
 def material_of(calls: Calls, metadata: dict[str, Any]) -> str:

@@ -28,9 +28,7 @@ def decision(baseline: Rate, rate: Rate, settings: SearchSettings, edits: int) -
     """
     if not (baseline.valid and rate.valid):
         return "undecided"
-    found = {
-        _decided(before, after, settings, edits) for before, after in product(_completed(baseline), _completed(rate))
-    }
+    found = {_decided(before, after, settings, edits) for before, after in product(baseline.completed, rate.completed)}
     return found.pop() if len(found) == 1 else "undecided"
 
 
@@ -51,10 +49,3 @@ def _decided(baseline: Rate, rate: Rate, settings: SearchSettings, edits: int) -
         return "changes"
     low, high = change_interval(baseline, rate, 1.0 - 2.0 * settings.level)
     return "does not change" if -least < low and high < least else "undecided"
-
-
-def _completed(rate: Rate) -> list[Rate]:
-    """The counts if no invalid response had the behaviour, and if each of them had."""
-    if not rate.invalid:
-        return [rate]
-    return [Rate(yes=rate.yes, no=rate.no + rate.invalid), Rate(yes=rate.yes + rate.invalid, no=rate.no)]
