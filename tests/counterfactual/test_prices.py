@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from firsthand.counterfactual.prices import load_prices, unpriced
+from firsthand.counterfactual.usage import Entry, Usage
 from firsthand.errors import CounterfactualError
 
 MINE = """
@@ -63,3 +64,14 @@ def test_a_wrong_file_is_refused_where_it_is_wrong(tmp_path: Path, text: str, na
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(CounterfactualError, match=r"nothing\.yaml could not be read"):
         load_prices(tmp_path / "nothing.yaml")
+
+
+def test_a_cache_without_a_price_of_its_own_costs_at_most_what_reading_does(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(MINE, "utf-8")
+    price = load_prices(path).price("anthropic/claude-opus-4-6")
+    used = Usage(calls=1, input=1_000_000, cache_read=1_000_000, output=1_000_000)
+    entry = Entry(stage="investigate", role="investigator", model="anthropic/claude-opus-4-6", usage=used)
+    assert price is not None
+    assert price.of(entry) is None
+    assert price.at_most(entry) == 4 + 4 + 20

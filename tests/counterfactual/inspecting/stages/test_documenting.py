@@ -10,7 +10,8 @@ from firsthand.counterfactual.inspecting.documenting import concluded_of, docume
 from firsthand.counterfactual.inspecting.running import run_stages
 from firsthand.counterfactual.inspecting.stages.settings import StagesSettings
 from firsthand.counterfactual.inspecting.stages.stage import STAGES, StageName
-from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.prompts import Prompt, Turn
+from firsthand.errors import CounterfactualError
 from firsthand.report.investigations_document import InvestigationsDocument
 from firsthand.report.investigations_files import read_json
 
@@ -48,3 +49,15 @@ def test_a_run_that_was_stopped_by_its_budget_says_why(tmp_path: Path) -> None:
     document = made_of(chosen, prompts(2))
     assert "budget" in document.stopped
     assert sum(document.account.places.values()) == 2
+
+
+def test_a_line_separator_in_a_prompt_ends_no_line(tmp_path: Path) -> None:
+    odd = [Prompt(turns=(Turn(role="user", content=f"{prompts(1)[0].user_text}\u2028\x85More."),))]
+    document = made_of(settings(tmp_path / "run", behaviours=(PROGRAM,), effort="light"), odd, "classify")
+    assert sum(document.account.places.values()) == 1
+
+
+def test_prepared_prompts_are_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "prompts.jsonl").write_text("{}")
+    with pytest.raises(CounterfactualError, match="another folder"):
+        run_stages(settings(tmp_path, behaviours=(PROGRAM,)), prompts(1))

@@ -25,6 +25,20 @@ def test_an_experiment_decides_only_where_its_interval_lies_on_one_side_of_thirt
     assert decided(rate(9, 10), rate(8, 10)) == "undecided"
 
 
+def test_invalid_responses_decide_nothing_whichever_they_would_have_been() -> None:
+    assert decided(rate(30), Rate(yes=0, no=5, invalid=25)) == "undecided"
+    assert decided(rate(30), Rate(yes=0, no=27, invalid=3)) == "changes"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [({"arguments": {"api_key": "sk-1"}}, "api_key"), ({"base_url": "https://me:secret@host/v1"}, "user or password")],
+)
+def test_secrets_stand_in_no_settings(fields: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        RoleModel.model_validate({"model": "a/b", **fields})
+
+
 def test_a_score_needs_more_than_half_of_the_judges() -> None:
     good, bad = Judgement(score=8), Judgement(score=None)
     assert mean_score([good, good, bad]) == 8.0
