@@ -78,7 +78,7 @@ class Claim(Part):
         percent = "unknown" if share is None else f"about {round(100 * share)}%"
         return (
             f"BEHAVIOUR (a response counts if the answer is yes): {self.behaviour.question}\n"
-            f"BASELINE: with the prompt as it is, at temperature 1, {percent} of responses count.\n"
+            f"BASELINE: with the prompt as it is, {percent} of responses count.\n"
             f"EDIT: {self.intervention}\n"
             f"CLAIM: with this edit, and with nothing else changed, the share of responses that count differs from the "
             f"baseline by at least {POINTS} percentage points, up or down."

@@ -121,7 +121,7 @@ def screen(
             nothing.append((prompt, _why_missing(responses)))
             continue
         seen = [Counted(c, rate, _elsewhere(totals, highest[number], c.family)) for c, rate in counts[number]]
-        often = [one for one in seen if one.rate.share is not None and one.rate.share >= frequent]
+        often = [one for one in seen if one.rate.bounds[0] >= frequent]  # what is invalid counts as without it here
         if not often:
             nothing.append((prompt, "no behaviour is frequent"))
             continue
@@ -179,4 +179,4 @@ def _why_missing(responses: Sequence[Response]) -> str:
 
 
 def _share(rate: Rate) -> float:
-    return rate.share or 0.0
+    return rate.bounds[0]

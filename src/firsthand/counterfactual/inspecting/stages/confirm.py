@@ -12,12 +12,13 @@ from firsthand.counterfactual.inspecting.stages.calling import Calls
 from firsthand.counterfactual.inspecting.stages.deciding import decided
 from firsthand.counterfactual.inspecting.stages.stage import Found, Run, left_by, opened, sample_of, staged
 from firsthand.counterfactual.investigation import Experiment, Report, Screened
+from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.responses import Request
 
 
 def build(run: str) -> Task:
-    """Fresh batches for every experiment that a report names, as a cause or as refuted.
+    """Fresh batches for the prompt as it is and for every experiment that a report names, as a cause or as refuted.
 
     The paper labels claims by the investigator's own batches; these chose what was reported.
 
@@ -51,16 +52,16 @@ def named_in(report: Report) -> list[int]:
 
 async def _work(calls: Calls, state: TaskState) -> Found:
     screened = Screened.model_validate(state.metadata["screened"])
-    baseline = Rate.model_validate(state.metadata["baseline"])
     explored = {one["number"]: Experiment.model_validate(one) for one in state.metadata["experiments"]}
     named = named_in(Report.model_validate(state.metadata["report"]))
 
-    async def again(number: int, of: Experiment) -> Experiment:
+    async def measured(prompt: Prompt, batch: str) -> Rate:
+        request = Request(prompt=prompt, batch=batch, samples=calls.settings.sampling.samples)
+        return rate_of(await classify(calls, screened.behaviour, await respond(calls, request), batch))
+
+    async def again(number: int, of: Experiment, baseline: Rate) -> Experiment:
         batch = f"confirm.{of.number}"
-        after = edited(screened.prompt, of.edit)
-        request = Request(prompt=after, batch=batch, samples=calls.settings.sampling.samples)
-        responses = await respond(calls, request)
-        rate = rate_of(await classify(calls, screened.behaviour, responses, batch))
+        rate = await measured(edited(screened.prompt, of.edit), batch)
         return Experiment(
             number=number,
             edit=of.edit,
@@ -72,10 +73,15 @@ async def _work(calls: Calls, state: TaskState) -> Found:
             error=None if rate.valid else "no response could be judged",
         )
 
+    if not named:
+        return {"status": "nothing to confirm", "experiments": [], "of": {}}
+    # The investigator's own baseline chose what it reports, so neither decisions nor labels are made against it.
+    baseline = await measured(screened.prompt, "confirm.baseline")
     first = len(explored) + 1
-    made = await collect(*[again(first + place, explored[number]) for place, number in enumerate(named)])
+    made = await collect(*[again(first + place, explored[number], baseline) for place, number in enumerate(named)])
     return {
-        "status": "confirmed" if made else "nothing to confirm",
+        "status": "confirmed",
+        "baseline": baseline.model_dump(mode="json"),
         "experiments": [one.model_dump(mode="json") for one in made],
         "of": {str(first + place): number for place, number in enumerate(named)},
     }

@@ -95,7 +95,7 @@ def _all(folder: str | Path) -> Iterator[tuple[StageName, Found]]:
 
 
 def _investigation(settings: StagesSettings, found: Found, confirmed: Found, verified: Found) -> Investigation:
-    baseline = Rate.model_validate(found["baseline"])
+    baseline = Rate.model_validate(confirmed.get("baseline") or found["baseline"])
     again = [Experiment.model_validate(one) for one in confirmed.get("experiments", [])]
     report = Report.model_validate(found["report"]) if found["report"] else None
     if report is not None:

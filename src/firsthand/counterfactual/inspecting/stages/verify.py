@@ -68,7 +68,7 @@ def samples(run: Run) -> list[Any]:
             Screened.model_validate(found["metadata"]["screened"]).prompt,
             name,
             screened=found["metadata"]["screened"],
-            baseline=found["metadata"]["baseline"],
+            baseline=found.get("baseline") or found["metadata"]["baseline"],
             experiments=found["metadata"]["experiments"] + found.get("experiments", []),
             report=found["metadata"]["report"],
             lines=investigated[name]["lines"],

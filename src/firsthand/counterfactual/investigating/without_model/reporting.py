@@ -100,9 +100,12 @@ class _Writer:
     def _sort_found(self, number: int) -> None:
         """One set of parts: a cause if taking it away changes the rate, and of which kind."""
         mine = [one for one in self._tests if one[0].cause == number and one[0].role != "length"]
-        if "changes" not in (self._decision("without", number), self._decision("instead", number)):
+        if self._decision("without", number) != "changes":
             for one in mine:
-                self._sort(one)
+                if one[0].role == "instead" and one[1].decision == "changes":
+                    self._said.append(f"A substitute has an effect of its own: {self._line(one)}.")
+                else:
+                    self._sort(one)
             return
         if number == 0 and self._is_length():
             mine += [one for one in self._tests if self._shows_length(one)]
@@ -124,8 +127,6 @@ class _Writer:
             )
         elif by_role.get("instead") == ["does not change"]:
             said = f"that something stands where {what} stands, whatever it says."
-        elif by_role.get("without") == ["does not change"]:
-            said = f"what stands where {what} stands: a substitute changes the rate, and deletion does not."
         elif by_role.get("instead") == ["changes"]:
             said = f"what is said by {what}."
         else:
