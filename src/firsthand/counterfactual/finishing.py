@@ -24,6 +24,9 @@ from firsthand.report.investigations_html import write_investigations
 from firsthand.trials.files import write_atomic
 from firsthand.version import __version__
 
+LEAST_CLUSTERS: Final = 5
+"""Independent units below which a bootstrap gives no interval worth the name."""
+
 SHOWN: Final = 2
 """Responses of a batch that are shown."""
 
@@ -181,12 +184,19 @@ def label_errors(concluded: Concluded) -> tuple[LabelError, ...]:
     errors = concluded.errors
     if errors is None:
         return ()
-    how = "estimated from all fresh measurements of the run (empirical Bayes)"
+    how = "estimated from all fresh measurements of the run (empirical Bayes), somewhat low for small sets"
+    few = errors.clusters < LEAST_CLUSTERS
     parts = (
         ("true claims, unfiltered", errors.true, errors.wrong_true),
         ("false claims, unfiltered", errors.false, errors.wrong_false),
     )
-    return tuple(LabelError.of(name, count, found, how) for name, count, found in parts if found is not None)
+    return tuple(
+        LabelError(claims=name, labels=count, wrong=found.value, how=f"{how}; too few units for an interval")
+        if few
+        else LabelError.of(name, count, found, how)
+        for name, count, found in parts
+        if found is not None
+    )
 
 
 def _samples(investigation: Investigation, ran: Ran, bench: Bench) -> list[Sample]:
