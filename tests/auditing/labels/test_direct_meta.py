@@ -13,7 +13,7 @@ import pytest
 from firsthand.analysis.self_results import SelfAdvantage
 from firsthand.auditing.labels import direct_meta as module
 from firsthand.auditing.labels import direct_meta_known as known
-from firsthand.auditing.labels.direct_meta import ALL, PAIRS_AT_ONCE, DirectMetaRun, claim_of, study
+from firsthand.auditing.labels.direct_meta import ALL, DirectMetaRun, claim_of, study
 from firsthand.engine.loading import LoadedModel, load
 from firsthand.errors import ClaimError, LabelsError, TraceError
 from firsthand.report.labels_document import LabelsDocument
@@ -193,7 +193,7 @@ def test_progress_is_told_of_every_row_also_of_those_that_are_there(
     study(claim_of(models, PAIRS, ASKED), GIVEN, finished.folder, told)
     assert told.steps == told.totals
     assert told.totals[f"asking {models[0]}"] == 6 * len(PAIRS)
-    assert len(PAIRS) > PAIRS_AT_ONCE
+    assert len(PAIRS) > module.PAIRS_AT_ONCE
 
 
 def test_one_model_or_the_same_one_twice_is_refused(models: tuple[str, ...], tmp_path: Path) -> None:

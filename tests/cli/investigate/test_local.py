@@ -106,7 +106,7 @@ def test_a_folder_in_use_and_a_foreign_store_are_told_in_words(
 
 def test_wrong_input_is_told_in_words(firsthand: Command, tmp_path: Path) -> None:
     prompts = tmp_path / "mine.jsonl"
-    assert_refused(firsthand("investigate", "run", "--prompts", prompts), "cannot be read")
+    assert_refused(firsthand("investigate", "run", "--prompts", prompts), "does not exist")
     prompts.write_text('{"prompt": "a"}')
     assert_refused(
         firsthand("investigate", "run", "--prompts", prompts, "--investigator", "oracle"), "no investigator 'oracle'"

@@ -90,7 +90,7 @@ def test_a_study_is_repeated_by_its_own_command_and_takes_up_what_is_there(
 def test_a_finished_study_is_verified_in_every_model_shown_again_and_not_rescored(
     firsthand: Command, finished: Finished, tmp_path: Path
 ) -> None:
-    assert_kept_right(firsthand, finished, tmp_path, units=4)
+    assert_kept_right(firsthand, finished, tmp_path, units=2)
 
 
 def test_a_claim_names_several_models_and_is_frozen_to_the_first(

@@ -96,7 +96,7 @@ def test_a_call_is_not_left_without_its_result_nor_a_result_without_its_call() -
     )
     text, done = told(bench(prompt), "resample", hypothesis="x", operations=[{"kind": "drop", "turn": 1}])
     assert not done
-    assert "Keep both or drop both" in text
+    assert "Drop the results as well" in text
 
 
 def test_no_more_experiments_than_the_budget_allows() -> None:

@@ -139,9 +139,6 @@ class Bench:
             raise Refused(str(error)) from None
         if after.characters > LONGEST:
             raise Refused(f"The edited prompt has {after.characters:,} characters; at most {LONGEST:,} are allowed.")
-        why = _unspeakable(after)
-        if why:
-            raise Refused(why)
         for earlier in self.experiments:
             if edited(self.screened.prompt, earlier.edit).id == after.id:
                 raise Refused(f"Experiment {earlier.number} measured the same prompt. Make another edit.")
@@ -206,18 +203,6 @@ def described(rate: Rate) -> str:
 
 def _percent(rate: Rate) -> str:
     return "unknown" if rate.share is None else f"{round(100 * rate.share)}%"
-
-
-def _unspeakable(prompt: Prompt) -> str | None:
-    """Why no provider would take a prompt: a tool's result without the call that it answers."""
-    called: set[str] = set()
-    for number, turn in enumerate(prompt.turns):
-        called |= {call.id for call in turn.calls}
-        if turn.role == "tool" and turn.answers not in called:
-            return (
-                f"After the edit, turn {number} is a tool's result to a call that is not there. Keep both or drop both."
-            )
-    return None
 
 
 def _parsed(arguments: dict[str, Any], form: type[PartT]) -> PartT:
