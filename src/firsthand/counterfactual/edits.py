@@ -79,9 +79,9 @@ def edited(prompt: Prompt, edit: Edit) -> Prompt:
         _make(turns, operation)
     if tuple(turns) == prompt.turns:
         raise CounterfactualError("The edit leaves the prompt as it is.", "Change something.")
-    if left := _orphans(turns) - _orphans(prompt.turns):
+    if (more := _orphans(turns) - _orphans(prompt.turns)) > 0:
         raise CounterfactualError(
-            f"The edit leaves {len(left)} results of tools without their calls.", "Drop the results as well."
+            f"The edit leaves {more} results of tools without their calls.", "Drop or leave out the results as well."
         )
     try:
         return Prompt(turns=tuple(turns), **prompt.model_dump(exclude={"turns"}))
@@ -92,15 +92,14 @@ def edited(prompt: Prompt, edit: Edit) -> Prompt:
         ) from None
 
 
-def _orphans(turns: Sequence[Turn]) -> set[str]:
-    """Calls that a tool's turn answers, and nobody made before."""
-    made: set[str] = set()
-    found: set[str] = set()
+def _orphans(turns: Sequence[Turn]) -> int:
+    """How many results of tools answer no call that was made before."""
+    made: set[str | None] = set()
+    count = 0
     for turn in turns:
-        if turn.answers is not None and turn.answers not in made:
-            found.add(turn.answers)
+        count += turn.role == "tool" and turn.answers not in made
         made.update(call.id for call in turn.calls)
-    return found
+    return count
 
 
 def _make(turns: list[Turn], operation: Operation) -> None:

@@ -72,6 +72,12 @@ def test_a_behaviour_must_occur_in_three_of_ten_valid_responses(count: int, is_f
         assert screening.screened[0].rate == Rate(yes=3, no=7, invalid=1)
 
 
+def test_where_most_responses_were_withheld_nothing_is_frequent() -> None:
+    withheld = [Response(text="", ended="filter")] * 9
+    screening = screen([(asked("mine"), [*batch("Sorry", "Sorry"), *withheld]), *others(30, "Yes")], (SORRY,))
+    assert not screening.flagged()
+
+
 def test_of_several_flagged_behaviours_the_one_that_tells_the_prompt_apart_best_is_taken() -> None:
     hi = found("greeting", "greet", "hi")
     rare = (asked("rare"), batch("hi sorry", "hi", "hi", "hi"))

@@ -121,7 +121,7 @@ def screen(
             nothing.append((prompt, _why_missing(responses)))
             continue
         seen = [Counted(c, rate, _elsewhere(totals, highest[number], c.family)) for c, rate in counts[number]]
-        often = [one for one in seen if one.rate.bounds[0] >= frequent]  # what is invalid counts as without it here
+        often = [one for one in seen if _is_frequent(one.rate, frequent)]
         if not often:
             nothing.append((prompt, "no behaviour is frequent"))
             continue
@@ -176,6 +176,11 @@ def _screened(prompt: Prompt, chosen: Counted) -> Screened:
 def _why_missing(responses: Sequence[Response]) -> str:
     failed = next((response.text for response in responses if response.ended == "error"), "")
     return failed or "no response could be judged"
+
+
+def _is_frequent(rate: Rate, frequent: float) -> bool:
+    """Whether a behaviour is frequent among the valid responses, which have to be most of them."""
+    return rate.share is not None and rate.share >= frequent and 2 * rate.valid > rate.responses
 
 
 def _share(rate: Rate) -> float:

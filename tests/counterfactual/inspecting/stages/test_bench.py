@@ -64,7 +64,7 @@ def test_an_edit_is_measured_on_fresh_responses_and_shown_with_rates_intervals_a
         ([{**SWAP, "why": "because"}], "Extra inputs"),
         ([], "at least 1 item"),
         ("copper", "valid array"),
-        ([{"kind": "insert", "turn": 0, "role": "tool", "content": "42"}], "a tool's result to a call"),
+        ([{"kind": "insert", "turn": 0, "role": "tool", "content": "42"}], "results of tools without their calls"),
         ([{"kind": "rewrite", "turn": 0, "content": "x" * 200_000}], "200,000 characters"),
     ],
 )
@@ -96,7 +96,7 @@ def test_a_call_is_not_left_without_its_result_nor_a_result_without_its_call() -
     )
     text, done = told(bench(prompt), "resample", hypothesis="x", operations=[{"kind": "drop", "turn": 1}])
     assert not done
-    assert "Drop the results as well" in text
+    assert "results of tools without their calls" in text
 
 
 def test_no_more_experiments_than_the_budget_allows() -> None:

@@ -64,9 +64,8 @@ def test_every_prompt_is_accounted_for_whatever_the_server_does(
         return model
 
     monkeypatch.setattr(running, "model_of", at_once)
-    playing = RoleModel(
-        model="openai-api/local/scripted", base_url=server.url, arguments={"max_retries": 0, "api_key": KEY}
-    )
+    (tmp_path / "fence.key").write_bytes(bytes(range(32)))  # what goes wrong depends on what is said, fences included
+    playing = RoleModel(model="openai-api/local/scripted", base_url=server.url, arguments={"max_retries": 0})
     settings = StagesSettings(
         folder=str(tmp_path),
         roles={"target": playing, "investigator": playing},
