@@ -54,7 +54,7 @@ def demo(
     device: Device = None,
     dtype: Dtype = "float32",
 ) -> None:
-    """Forty prompts of ours and a local model, no language model as investigator: minutes on a laptop, offline."""
+    """Forty prompts of ours, a local model, and no language model as investigator; --dry-run tells the time."""
     from firsthand.cli.investigate.local import Ask, run_local
     from firsthand.counterfactual.demo_prompts import DEMO
 
