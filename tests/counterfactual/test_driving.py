@@ -13,10 +13,10 @@ from scripted_runs import PROMPTS, SAMPLES, SPARKLES, WORD, Scripted, flagged, p
 from firsthand.counterfactual.asking import Bench, Budget, by_program, sample
 from firsthand.counterfactual.behaviours import Asked, Verdict
 from firsthand.counterfactual.driving import INVESTIGATION, Search, drive
+from firsthand.counterfactual.finishing import account_of
 from firsthand.counterfactual.investigation import Investigation, Screened
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.responses import Request, Response
-from firsthand.counterfactual.running import confirmed
 from firsthand.counterfactual.store import Spent, Store
 from firsthand.errors import CounterfactualError
 from firsthand.progress import Silent
@@ -37,6 +37,12 @@ class Counting(Silent):
         self.done += 1
 
 
+def confirmed(one: Investigation) -> list[str]:
+    """Hypotheses of the causes that a confirmed experiment supports."""
+    held = {each.number for each in one.experiments if each.stage == "confirmed" and each.decision == "changes"}
+    return [cause.hypothesis for cause in (one.report.causes if one.report else ()) if held & set(cause.experiments)]
+
+
 def driven(store: Store, target: Scripted, texts: Sequence[str] = TEXTS, **limits: int) -> list[Investigation]:
     at_once = limits.pop("at_once", 1000)
     bench = Bench(target, by_program, store, Budget(**limits), at_once)
@@ -49,7 +55,7 @@ def test_each_search_is_sent_the_rates_of_its_own_requests_in_their_order(tmp_pa
         found = driven(store, Scripted())
         for text, one in zip(TEXTS, found, strict=True):
             assert one.screened.prompt == prompt(text)
-            assert [cause.hypothesis for cause in confirmed(one)] == [f"the word {WORD}."]
+            assert confirmed(one) == [f"the word {WORD}."]
             assert (one.baseline.share or 0) > 0.6
             for experiment in one.experiments:
                 request = Request(prompt=_after(one, experiment.number), batch=experiment.batch, samples=SAMPLES)
@@ -251,9 +257,10 @@ def test_a_behaviour_that_needs_a_model_is_refused_by_programs() -> None:
 
 def test_a_run_accounts_for_every_prompt_and_finds_the_word_that_matters(tmp_path: Path) -> None:
     ran = run(tmp_path, Scripted())
-    assert sum(ran.accounts().values()) == len(PROMPTS)
-    assert {one.screened.prompt.place for one in ran.explained} == {"0", "1"}
-    assert all("lantern" in confirmed(one)[0].hypothesis for one in ran.explained)
+    assert sum(account_of(ran).places.values()) == len(PROMPTS)
+    explained = [one for one in ran.investigations if confirmed(one)]
+    assert {one.screened.prompt.place for one in explained} == {"0", "1"}
+    assert all("lantern" in confirmed(one)[0] for one in explained)
     cut = run(tmp_path / "cut", Scripted(), budget=Budget(responses=5 * SAMPLES))
     assert len(cut.undrawn) == len(PROMPTS) - 5
-    assert sum(cut.accounts().values()) == len(PROMPTS)
+    assert sum(account_of(cut).places.values()) == len(PROMPTS)

@@ -12,18 +12,20 @@ from scripted_runs import INVESTIGATOR, PROMPTS, SAMPLES, Scripted, run
 
 from firsthand.counterfactual.pricing import MEASURED_TOKENS, measured, price, short
 from firsthand.counterfactual.responses import Request, Response, Sampling
-from firsthand.counterfactual.running import Ran, RunSettings
+from firsthand.counterfactual.running import RunSettings
+from firsthand.counterfactual.store import Store
 
 SETTINGS = RunSettings(sampling=Sampling(samples=SAMPLES, max_tokens=8))
 
 
 def test_a_run_costs_no_more_than_its_price(tmp_path: Path) -> None:
     told = price(PROMPTS, SETTINGS, INVESTIGATOR, rate=100.0)
-    ran = run(tmp_path, Scripted())
-    assert isinstance(ran, Ran)
+    run(tmp_path, Scripted())
+    with Store(tmp_path) as store:
+        spent = store.spent()
     assert told.screening == len(PROMPTS) * SAMPLES
-    assert ran.spent.responses <= told.screening + told.investigating
-    assert ran.spent.tokens <= told.tokens
+    assert spent.responses <= told.screening + told.investigating
+    assert spent.tokens <= told.tokens
     assert told.seconds == pytest.approx(told.tokens / 100.0)
 
 

@@ -130,7 +130,7 @@ def document(ran: Ran, concluded: Concluded, bench: Bench, about: About) -> Inve
         investigator=ran.investigator,
         roles={"target": about.name, "screener": "programs", "classifier": "programs", "describer": "a program"},
         settings=_settings(ran),
-        account=_account(ran),
+        account=account_of(ran),
         investigations=ran.investigations,
         claims=concluded.claims,
         funnel=[one.model_dump() for one in concluded.funnel.steps],
@@ -164,7 +164,7 @@ def _settings(ran: Ran) -> dict[str, str]:
     }
 
 
-def _account(ran: Ran) -> Account:
+def account_of(ran: Ran) -> Account:
     """What became of every prompt that was given."""
     screening = ran.screening
     nothing = Counter(why for _, why in screening.nothing)

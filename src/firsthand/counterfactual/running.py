@@ -8,14 +8,13 @@ from pydantic import Field
 
 from firsthand.counterfactual.asking import Bench, sample
 from firsthand.counterfactual.driving import drive
-from firsthand.counterfactual.investigation import Cause, Investigation, Screened
+from firsthand.counterfactual.investigation import Investigation, Screened
 from firsthand.counterfactual.investigators import Investigator
 from firsthand.counterfactual.library.candidates import Candidate
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.responses import Request, Sampling
 from firsthand.counterfactual.screening.programs import FREQUENT, THRESHOLD, Screening, screen
-from firsthand.counterfactual.store import Spent
 from firsthand.errors import CounterfactualError
 from firsthand.progress import Progress
 
@@ -55,7 +54,6 @@ class Ran:
         screening: What was found of the others.
         passed_over: Flagged, but more than are investigated.
         investigations: One for each that was investigated.
-        spent: What has been paid for in the folder.
     """
 
     settings: RunSettings
@@ -67,39 +65,11 @@ class Ran:
     screening: Screening
     passed_over: tuple[Screened, ...]
     investigations: tuple[Investigation, ...]
-    spent: Spent
 
     @property
     def finished(self) -> list[Investigation]:
         """Investigations that ended with a report."""
         return [one for one in self.investigations if one.report is not None]
-
-    @property
-    def explained(self) -> list[Investigation]:
-        """Investigations with a confirmed cause."""
-        return [one for one in self.investigations if confirmed(one)]
-
-    def accounts(self) -> dict[str, int]:
-        """What became of every prompt that was given; the counts add up to all of them."""
-        below = len(self.screening.screened) - len(self.passed_over) - len(self.investigations)
-        counts = {
-            "given more than once": self.repeated,
-            "not sampled: the budget was spent": len(self.undrawn),
-            "without a frequent or judgeable behaviour": len(self.screening.nothing),
-            f"with a behaviour rated below {self.settings.threshold}": below,
-            "flagged, and passed over by the limit of investigations": len(self.passed_over),
-            "investigated, not finished": len(self.investigations) - len(self.finished),
-            "investigated, no cause confirmed": len(self.finished) - len(self.explained),
-            "investigated, a cause confirmed": len(self.explained),
-        }
-        return counts
-
-
-def confirmed(investigation: Investigation) -> list[Cause]:
-    """Causes that are supported by an experiment that was fixed before its responses were drawn."""
-    held = {one.number for one in investigation.experiments if one.stage == "confirmed" and one.decision == "changes"}
-    causes = investigation.report.causes if investigation.report is not None else ()
-    return [cause for cause in causes if held & set(cause.experiments)]
 
 
 def investigate(
@@ -157,5 +127,4 @@ def investigate(
         screening=screening,
         passed_over=tuple(flagged[len(chosen) :]),
         investigations=tuple(found),
-        spent=bench.store.spent(),
     )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
+from firsthand.counterfactual.deciding import change_interval
 from firsthand.counterfactual.edits import Drop, Edit, Insert, Operation, Replace, Rewrite
 from firsthand.counterfactual.investigation import Experiment, Investigation
 from firsthand.counterfactual.rates import Rate
@@ -92,13 +93,9 @@ def change_view(before: Rate, after: Rate, level: float) -> ChangeView | None:
 
     The interval is Newcombe's of the difference of two independent shares (Newcombe 1998, method 10).
     """
-    from statsmodels.stats.proportion import confint_proportions_2indep
-
     if before.share is None or after.share is None:
         return None
-    low, high = confint_proportions_2indep(
-        after.yes, after.valid, before.yes, before.valid, method="newcomb", compare="diff", alpha=1 - level
-    )
+    low, high = change_interval(before, after, level)
     change = after.share - before.share
     bare = [number(value, Unit.POINTS).removesuffix(" pts") for value in (low, high)]
     return ChangeView(

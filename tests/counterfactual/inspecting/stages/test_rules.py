@@ -2,7 +2,7 @@
 
 import pytest
 
-from firsthand.counterfactual.inspecting.stages.deciding import decided
+from firsthand.counterfactual.deciding import decided
 from firsthand.counterfactual.inspecting.stages.screen import Screening
 from firsthand.counterfactual.inspecting.stages.settings import Budget, RoleModel, StagesSettings
 from firsthand.counterfactual.investigation import Judgement, mean_score

@@ -13,6 +13,7 @@ from firsthand.counterfactual.edits import Replace
 from firsthand.counterfactual.inspecting.running import StagesResult, run_stages
 from firsthand.counterfactual.inspecting.stages.from_logs import claims_from_logs, investigations_from_logs
 from firsthand.counterfactual.inspecting.stages.settings import Budget
+from firsthand.counterfactual.inspecting.stages.stage import left_by
 from firsthand.counterfactual.investigation import Investigation
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.responses import Sampling
@@ -63,8 +64,10 @@ def test_an_agent_finds_the_planted_cause_refutes_the_decoys_and_all_claims_are_
 
 
 def test_baseline_and_confirming_batches_are_fresh(asked: tuple[Path, StagesResult]) -> None:
-    _, result = asked
+    folder, result = asked
     for one in result.investigations:
+        # The investigator steered by its own baseline, so labels are made against another one.
+        assert left_by(folder, "confirm")[one.id]["baseline"] == one.baseline.model_dump(mode="json")
         explored = [e for e in one.experiments if e.stage == "explored"]
         confirmed = [e for e in one.experiments if e.stage == "confirmed"]
         assert [e.number for e in one.experiments] == list(range(1, 9))

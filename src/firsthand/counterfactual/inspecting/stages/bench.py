@@ -7,10 +7,10 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, ValidationError
 
 from firsthand.counterfactual.behaviours import Verdict
+from firsthand.counterfactual.deciding import change_interval, decided
 from firsthand.counterfactual.edits import Edit, Operation, edited
 from firsthand.counterfactual.inspecting.stages.batches import Classified, classify, rate_of, respond, shown
 from firsthand.counterfactual.inspecting.stages.calling import Calls
-from firsthand.counterfactual.inspecting.stages.deciding import change_interval, decided
 from firsthand.counterfactual.investigation import Cause, Experiment, Report, Screened
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt

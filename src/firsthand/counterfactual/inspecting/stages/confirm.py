@@ -6,10 +6,10 @@ from inspect_ai import Task
 from inspect_ai.solver import TaskState
 from inspect_ai.util import collect
 
+from firsthand.counterfactual.deciding import decided
 from firsthand.counterfactual.edits import edited
 from firsthand.counterfactual.inspecting.stages.batches import classify, rate_of, respond
 from firsthand.counterfactual.inspecting.stages.calling import Calls
-from firsthand.counterfactual.inspecting.stages.deciding import decided
 from firsthand.counterfactual.inspecting.stages.stage import Found, Run, left_by, opened, sample_of, staged
 from firsthand.counterfactual.investigation import Experiment, Report, Screened
 from firsthand.counterfactual.prompts import Prompt
@@ -69,7 +69,7 @@ async def _work(calls: Calls, state: TaskState) -> Found:
             stage="confirmed",
             batch=batch,
             rate=rate,
-            decision=decided(baseline, rate),
+            decision=decided(baseline, rate, edits=len(named)),
             error=None if rate.valid else "no response could be judged",
         )
 

@@ -7,12 +7,12 @@ from inspect_ai.solver import TaskState
 from inspect_ai.util import collect
 from pydantic import Field
 
+from firsthand.counterfactual.deciding import change_interval
 from firsthand.counterfactual.edits import edited
 from firsthand.counterfactual.inspecting.stages.asking import ask
 from firsthand.counterfactual.inspecting.stages.batches import shown_prompt
 from firsthand.counterfactual.inspecting.stages.bench import described
 from firsthand.counterfactual.inspecting.stages.calling import Calls
-from firsthand.counterfactual.inspecting.stages.deciding import change_interval
 from firsthand.counterfactual.inspecting.stages.quoting import quoted
 from firsthand.counterfactual.inspecting.stages.showing import shown_changes
 from firsthand.counterfactual.inspecting.stages.stage import Found, Run, left_by, opened, sample_of, staged

@@ -8,13 +8,11 @@
 :mod:`.findings`     what was found so far, and the parts that may be picked
 :mod:`.looking`      what is explored, in which order
 :mod:`.hypotheses`   which edits are confirmed, rival hypotheses among them
-:mod:`.deciding`     what a confirmed edit is judged to be
 :mod:`.reporting`    the report in words
 ===================  ========================================================================================
 """
 
-from firsthand.counterfactual.investigating.without_model.deciding import change_interval, decision
 from firsthand.counterfactual.investigating.without_model.searching import INVESTIGATOR, Search, search
 from firsthand.counterfactual.investigating.without_model.settings import SearchSettings
 
-__all__ = ["INVESTIGATOR", "Search", "SearchSettings", "change_interval", "decision", "search"]
+__all__ = ["INVESTIGATOR", "Search", "SearchSettings", "search"]

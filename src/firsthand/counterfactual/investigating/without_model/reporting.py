@@ -8,7 +8,7 @@ says whether it is length. That everything deleted changes the rate is said, and
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from firsthand.counterfactual.investigating.without_model.deciding import change_interval
+from firsthand.counterfactual.deciding import change_interval
 from firsthand.counterfactual.investigating.without_model.findings import Findings
 from firsthand.counterfactual.investigating.without_model.hypotheses import Planned, Role
 from firsthand.counterfactual.investigating.without_model.settings import SearchSettings

@@ -11,8 +11,8 @@ from functools import reduce
 from operator import add
 from typing import Final
 
+from firsthand.counterfactual.deciding import decided
 from firsthand.counterfactual.edits import edited
-from firsthand.counterfactual.investigating.without_model.deciding import decision
 from firsthand.counterfactual.investigating.without_model.exploring import BudgetSpentError, Explorer, Steps
 from firsthand.counterfactual.investigating.without_model.findings import Findings
 from firsthand.counterfactual.investigating.without_model.hypotheses import Planned, planned
@@ -101,7 +101,7 @@ def _confirmed(
             stage="confirmed",
             batch=request.batch,
             rate=rate,
-            decision=decision(baseline, rate, settings, len(plan)),
+            decision=decided(baseline, rate, least=settings.least_change, level=settings.level, edits=len(plan)),
         )
         for number, (one, request, rate) in enumerate(zip(plan, requests, rates[len(bases) :], strict=True), 1)
     ]

@@ -22,7 +22,7 @@ class SearchSettings(Part):
             stops early. Exploring decides nothing, so this is no error rate.
         least_change: Least change of the rate that counts, from 0 to 1.
         level: Error rate. That any confirmed edit is wrongly said to change the rate is at most so likely, over all
-            edits of the investigation; that one edit is wrongly said not to change it is at most so likely for each.
+            edits of the investigation; that one edit is wrongly said not to change it is about so likely for each.
         confirmed: Most confirmed edits.
         responses: Most responses in all, baselines included.
         causes: Most causes that are looked for.

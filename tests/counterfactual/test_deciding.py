@@ -5,17 +5,17 @@ from functools import lru_cache
 import pytest
 from scipy.stats import binom
 
-from firsthand.counterfactual.investigating.without_model import SearchSettings, change_interval, decision
+from firsthand.counterfactual import deciding
+from firsthand.counterfactual.deciding import LEVEL, change_interval
 from firsthand.counterfactual.rates import Rate
 
-SETTINGS = SearchSettings()
 N = 30
 
 
 @lru_cache
 def decided(before: int, after: int, edits: int, batches: int) -> str:
     base = Rate(yes=before, no=batches * N - before)
-    return decision(base, Rate(yes=after, no=N - after), SETTINGS, edits)
+    return deciding.decided(base, Rate(yes=after, no=N - after), edits=edits)
 
 
 def chance(of: str, base: float, rate: float, edits: int, batches: int = 2) -> float:
@@ -40,12 +40,12 @@ def test_an_edit_without_effect_is_never_said_to_change_the_rate(base: float) ->
 def test_a_change_of_just_less_than_counts_is_called_one_no_more_often_than_the_level_allows(
     base: float, edits: int
 ) -> None:
-    assert chance("changes", base, base - 0.30, edits) <= SETTINGS.level / edits * 1.1
+    assert chance("changes", base, base - 0.30, edits) <= LEVEL / edits * 1.1
 
 
 @pytest.mark.parametrize("base", [0.35, 0.5, 0.7, 0.85, 0.95])
 def test_a_change_that_counts_is_refuted_no_more_often_than_the_level_allows(base: float) -> None:
-    assert chance("does not change", base, base - 0.30, 12) <= SETTINGS.level * 1.25
+    assert chance("does not change", base, base - 0.30, 12) <= LEVEL * 1.25
 
 
 def test_large_effects_and_their_absence_are_decided_as_a_rule() -> None:
@@ -55,15 +55,15 @@ def test_large_effects_and_their_absence_are_decided_as_a_rule() -> None:
 
 def test_invalid_responses_count_as_either() -> None:
     base = Rate(yes=52, no=8)
-    assert decision(base, Rate(yes=2, no=26, invalid=2), SETTINGS, 12) == "changes"
-    assert decision(base, Rate(yes=2, no=12, invalid=16), SETTINGS, 12) == "undecided"
-    assert decision(base, Rate(yes=0, no=0, invalid=30), SETTINGS, 12) == "undecided"
+    assert deciding.decided(base, Rate(yes=2, no=26, invalid=2), edits=12) == "changes"
+    assert deciding.decided(base, Rate(yes=2, no=12, invalid=16), edits=12) == "undecided"
+    assert deciding.decided(base, Rate(yes=0, no=0, invalid=30), edits=12) == "undecided"
 
 
 def test_more_edits_need_a_larger_change() -> None:
     base, rate = Rate(yes=54, no=6), Rate(yes=10, no=20)
-    assert decision(base, rate, SETTINGS, 1) == "changes"
-    assert decision(base, rate, SETTINGS, 12) == "undecided"
+    assert deciding.decided(base, rate, edits=1) == "changes"
+    assert deciding.decided(base, rate, edits=12) == "undecided"
 
 
 def test_the_interval_of_the_change_has_its_sign() -> None:
