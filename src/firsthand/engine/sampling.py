@@ -50,6 +50,9 @@ _WITHOUT_EFFECT: Final = frozenset().union(
 )
 """Settings of a generation configuration that do not bear on which token is drawn."""
 
+_BATCHED: Final = (TemperatureLogitsWarper, TopKLogitsWarper)
+"""Processors that divide or compare only: a row's result is the same to the last digit whatever batch it is in."""
+
 _OFF: Final = {"guidance_scale": 1, "min_new_tokens": 0, "penalty_alpha": 0}
 """Values that switch a setting off, of those settings for which Transformers has no default of its own."""
 
@@ -199,8 +202,12 @@ def next_tokens(
     logits_RV = _checked(logits_RV, history)
     scores_RV = _warped(logits_RV, sampling, history)
     tokens, sampled, plain = [], [], []
-    for scores_V, logits_V, seed, number in zip(scores_RV, logits_RV, seeds, steps, strict=True):
-        token, logprob = _greedy(scores_V) if sampling.greedy else _draw(scores_V, uniform(seed, number))
+    kept = None if sampling.greedy else _kept(scores_RV)
+    for row, (logits_V, seed, number) in enumerate(zip(logits_RV, seeds, steps, strict=True)):
+        if kept is None:
+            token, logprob = _greedy(scores_RV[row])
+        else:
+            token, logprob = _draw(*kept[row], uniform(seed, number))
         tokens.append(token)
         sampled.append(logprob)
         plain.append(float(logits_V[token].double() - logits_V.double().logsumexp(0)))
@@ -216,15 +223,23 @@ def uniform(seed: int, step: int) -> float:
     return float(stream("next token", int(seed), int(step)).random())
 
 
-def _draw(scores_V: Tensor, number: float) -> tuple[int, float]:
+def _kept(scores_RV: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """Of each row the ids that may be drawn, ascending, and their scores."""
+    kept_RV = scores_RV > -torch.inf
+    # Ascending by row and then by id, so that one look at the batch finds what a look at each row would.
+    counts = kept_RV.sum(1).tolist()
+    ids, scores = torch.split(kept_RV.nonzero()[:, 1], counts), torch.split(scores_RV[kept_RV], counts)
+    return list(zip(ids, scores, strict=True))
+
+
+def _draw(ids_K: Tensor, scores_K: Tensor, number: float) -> tuple[int, float]:
     """The first id at which the cumulative probability exceeds ``number``, and its log-probability."""
-    kept_K = (scores_V > -torch.inf).nonzero()[:, 0]
-    logprobs_K = torch.log_softmax(scores_V[kept_K].double(), 0)
+    logprobs_K = torch.log_softmax(scores_K.double(), 0)
     cumulative_K = logprobs_K.exp().cumsum(0)
     # The number is at most 1 - 2**-53, so its product with the total stays below the total after rounding too: there
     # always is a first such id, and as the sum grows there, it is not one of probability 0.
     index = int(torch.searchsorted(cumulative_K, number * cumulative_K[-1], right=True))
-    return int(kept_K[index]), float(logprobs_K[index])
+    return int(ids_K[index]), float(logprobs_K[index])
 
 
 def _greedy(scores_V: Tensor) -> tuple[int, float]:
@@ -232,14 +247,16 @@ def _greedy(scores_V: Tensor) -> tuple[int, float]:
 
 
 def _warped(logits_RV: Tensor, sampling: Sampling, history: Sequence[Sequence[int]]) -> Tensor:
-    processors, size = _processors(sampling), logits_RV.shape[1]
-    scores_RV = torch.empty_like(logits_RV)
-    for row, before in enumerate(history):
-        # One row at a time: sums and sorts of several rows at once may be laid out by their number. The id beyond the
-        # vocabulary is one that the penalty ignores; it stands in for an empty history.
-        seen_1N = torch.tensor([[*before, size]] if processors else [[size]])
-        scores_RV[row] = processors(seen_1N, logits_RV[row : row + 1])[0]
-    if bool((scores_RV.isnan() | scores_RV.isposinf()).any()):
+    size, scores_RV = logits_RV.shape[1], logits_RV.clone()
+    for processor in _processors(sampling):
+        if isinstance(processor, _BATCHED):
+            scores_RV = processor(torch.empty(len(history), 0, dtype=torch.long), scores_RV)
+            continue
+        for row, before in enumerate(history):
+            # One row at a time: sums and sorts of several rows at once may be laid out by their number. The id beyond
+            # the vocabulary is one that the penalty ignores; it stands in for an empty history.
+            scores_RV[row] = processor(torch.tensor([[*before, size]]), scores_RV[row : row + 1])[0]
+    if _has_broken(scores_RV):
         raise EngineError(
             f"The logits overflow under {sampling}.",
             "Use a larger temperature, or greedy=True for the likeliest token.",
@@ -275,11 +292,17 @@ def _checked(logits_RV: Tensor, history: Sequence[Sequence[int]]) -> Tensor:
         )
     if any(min(before, default=0) < 0 for before in history):
         raise EngineError("A history holds a negative token id.", "Give token ids alone, without padding.")
-    if bool((logits_RV.isnan() | logits_RV.isposinf()).any()):
+    if _has_broken(logits_RV):
         raise EngineError("A logit is not a finite number.", "Use a smaller dose, or float32.")
-    if bool((logits_RV == -torch.inf).all(1).any()):
+    if bool((logits_RV.amax(1) == -torch.inf).any()):
         raise EngineError("A row of logits allows no token at all.", "Use a smaller dose, or float32.")
     return logits_RV
+
+
+def _has_broken(scores_RV: Tensor) -> bool:
+    """Whether a score is not a number or infinitely large, which the largest of its row shows."""
+    largest_R = scores_RV.amax(1)
+    return bool((largest_R.isnan() | largest_R.isposinf()).any())
 
 
 def _is_number(value: object) -> bool:
