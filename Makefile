@@ -97,7 +97,7 @@ $(MODELLED): | $(RUNTIME)
 
 $(DEV): $(RUNTIME)
 	@echo "Installing the tools for tests and checks, and what only parts of the package need"
-	@$(PIP) -e ".[dev,investigate]"
+	@$(PIP) -e ".[dev,investigate,train]"
 	@touch "$@"
 
 # Peers get an environment of their own: some need older libraries, and none is a dependency of the project.

@@ -1,0 +1,1 @@
+"""Who can foretell what an edit does? Questions, predictors, and their answers."""
