@@ -5,7 +5,10 @@ Every command of Inspect imports it, so the engine is imported only where a mode
 
 from inspect_ai.model import ModelAPI, modelapi
 
+from firsthand.counterfactual.inspecting.predicting import tasks as predicting
 from firsthand.counterfactual.inspecting.stages import tasks as tasks
+
+__all__ = ["firsthand", "predicting", "tasks"]
 
 
 @modelapi(name="firsthand")

@@ -86,7 +86,7 @@ def run_stages(
     _models(settings)
     _begin(folder, settings, prompts)
     stopped = ""
-    with _cache_in(folder / "cache"):
+    with cache_in(folder / "cache"):
         for stage in STAGES[: STAGES.index(until) + 1]:
             stopped = _stage(folder, settings, stage, display)
             if stopped:
@@ -218,7 +218,7 @@ def _outcome(stage: StageName, logs: Sequence[EvalLog], stopped: str) -> str:
 
 
 @contextmanager
-def _cache_in(folder: Path) -> Iterator[None]:
+def cache_in(folder: Path) -> Iterator[None]:
     """Let Inspect keep what calls gave in the run's own folder."""
     name = "INSPECT_CACHE_DIR"
     before = os.environ.get(name)

@@ -25,7 +25,7 @@ from firsthand.counterfactual.part import Part
 ReplyT = TypeVar("ReplyT", bound=Part)
 
 _FENCED: Final = re.compile(r"\A```(?:json)?\s*\n(.*)\n\s*```\Z", re.DOTALL)
-_AGAIN: Final = (
+AGAIN: Final = (
     "Your reply could not be read: {problem}. Reply once more with the JSON object alone: no text before or after it, "
     "every field present, no other fields."
 )
@@ -68,14 +68,14 @@ async def ask(
     ]
     config = _config(calls, role, reply)
     first = await calls.generate(role, messages, place, config=config)
-    read = _read(first, reply)
+    read = parsed(first, reply)
     if not isinstance(read, str):
         return Answer(read)
     said = first.completion.strip() if isinstance(first, ModelOutput) else ""
     again = [ChatMessageAssistant(content=said)] if said else []
-    correction = ChatMessageUser(content=_AGAIN.format(problem=read))
+    correction = ChatMessageUser(content=AGAIN.format(problem=read))
     second = await calls.generate(role, [*messages, *again, correction], f"{place}/repair", config=config)
-    reread = _read(second, reply)
+    reread = parsed(second, reply)
     if isinstance(reread, str):
         calls.count(role, "invalid")
         return Answer(None, reread, repaired=True)
@@ -105,7 +105,7 @@ def _config(calls: Calls, role: RoleName, reply: type[Part]) -> GenerateConfig:
     return GenerateConfig(response_schema=ResponseSchema(name=reply.__name__, json_schema=json_schema(reply)))
 
 
-def _read(output: ModelOutput | str, reply: type[ReplyT]) -> ReplyT | str:
+def parsed(output: ModelOutput | str, reply: type[ReplyT]) -> ReplyT | str:
     """The reply, or why it cannot be read; what it said is not repeated there."""
     if isinstance(output, str):
         return f"the call failed ({output})"

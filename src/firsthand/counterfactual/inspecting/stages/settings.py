@@ -11,7 +11,7 @@ from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.responses import Sampling
 from firsthand.trials.canonical import digest
 
-RoleName = Literal["target", "screener", "investigator", "classifier", "judge", "describer"]
+RoleName = Literal["target", "screener", "investigator", "classifier", "judge", "describer", "predictor"]
 ROLES: Final[tuple[RoleName, ...]] = ("target", "screener", "investigator", "classifier", "judge", "describer")
 
 Effort = Literal["thorough", "light"]

@@ -23,7 +23,7 @@ from firsthand.counterfactual.usage import Entry
 from firsthand.errors import CounterfactualError
 from firsthand.trials.files import read_json
 
-StageName = Literal["sample", "screen", "classify", "investigate", "confirm", "verify", "claim"]
+StageName = Literal["sample", "screen", "classify", "investigate", "confirm", "verify", "claim", "predict"]
 STAGES: Final[tuple[StageName, ...]] = ("sample", "screen", "classify", "investigate", "confirm", "verify", "claim")
 
 KEY: Final = "firsthand"
@@ -65,7 +65,7 @@ class Run:
 
 def logs_of(folder: Path, stage: StageName) -> Path:
     """Folder of a stage's logs."""
-    return folder / "logs" / f"{STAGES.index(stage) + 1}-{stage}"
+    return folder / "logs" / (f"{STAGES.index(stage) + 1}-{stage}" if stage in STAGES else stage)
 
 
 @cache

@@ -1,0 +1,200 @@
+"""A predictor agent: questions in, predictions out, and everything that was paid for is kept."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import eval_set
+from inspect_ai.model import GenerateConfig, Model
+
+from firsthand.counterfactual.inspecting.predicting.settings import PredictSettings
+from firsthand.counterfactual.inspecting.predicting.tasks import predict
+from firsthand.counterfactual.inspecting.predicting.working import IN_PROCESS, STAGE, Toolbox, name_of, opened
+from firsthand.counterfactual.inspecting.running import Display, cache_in
+from firsthand.counterfactual.inspecting.settings import model_of
+from firsthand.counterfactual.inspecting.stages.settings import RoleModel
+from firsthand.counterfactual.inspecting.stages.stage import Found, latest_log, left_by, logs_of
+from firsthand.counterfactual.predicting.predictions import Kind, Prediction
+from firsthand.counterfactual.predicting.questions import Question
+from firsthand.counterfactual.usage import Entry, summed
+from firsthand.engine import LoadedModel
+from firsthand.errors import CounterfactualError
+from firsthand.trials.canonical import digest
+from firsthand.trials.files import write_atomic, write_json
+
+
+class AgentPredictor:
+    """A model behind any provider that foretells what edits do, with or without tools on the target.
+
+    Args:
+        model: The model, as Inspect names it; a :class:`RoleModel` with arguments; or a model of Inspect.
+        folder: Where calls, logs and predictions are kept. The same folder goes on where it stopped.
+        target: The loaded target that tools read; needed with tools.
+        tools: Tools, as they are written on a command line: ``logit-lens``, ``sae:FOLDER``, ``oracle:FOLDER``,
+            ``nla:FOLDER``, ``package.module:function``.
+        settings: Other settings of :class:`PredictSettings`, such as ``limits`` or ``money``.
+        name: Its name; by default the model's, with the tools'.
+        display: Inspect's display.
+
+    Raises:
+        CounterfactualError: If the model cannot be had, a tool cannot be opened, or tools have no target.
+        ModelError: If an adapter does not match the target.
+    """
+
+    def __init__(
+        self,
+        model: str | RoleModel | Model,
+        folder: str | Path,
+        *,
+        target: LoadedModel | None = None,
+        tools: Sequence[str] = (),
+        name: str | None = None,
+        display: Display = "none",
+        **settings: Any,
+    ) -> None:
+        self._model, self._display = model, display
+        playing = model if isinstance(model, RoleModel) else RoleModel(model=str(model))
+        self._box = _toolbox(target, tools)
+        self.settings = PredictSettings(
+            predictor=playing,
+            target=target.name if target and tools else "",
+            dtype=target.dtype if target and tools else "float32",
+            tools=tuple(tools),
+            identities=tuple(one.identity for one in self._box.tools) if self._box else (),
+            **settings,
+        )
+        self._home = Path(folder).absolute() / self.identity.removeprefix("agent ")[:16]
+        self._name = name or " + ".join([playing.model, *(one.name for one in (self._box.tools if self._box else ()))])
+        self._left: dict[str, Found] = {}
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._name
+
+    @property
+    def kind(self) -> Kind:
+        """``tools`` if it has any, else ``observer``."""
+        return "tools" if self._box else "observer"
+
+    @property
+    def identity(self) -> str:
+        """Says which model, words, limits, tools and target."""
+        from firsthand.counterfactual.inspecting.predicting.wording import Foretold, system
+
+        words = [system(self._box is not None, self.settings.limits), Foretold.model_json_schema()]
+        subject = self._box.subject.identity if self._box else ""
+        return f"agent {digest([self.settings.shaping, words, subject])}"
+
+    def predict(self, questions: Sequence[Question]) -> list[Prediction]:
+        """One prediction for each question, in order.
+
+        A call that fails for good, and a reply that cannot be read even when it was asked for again, give a prediction
+        without probability. What was answered before, in whatever batch, is found again and not paid for.
+
+        Raises:
+            CounterfactualError: If the run stops: the budget is used up, the provider is out, or a tool changed the
+                target. The same call goes on where it stopped.
+        """
+        if not questions:
+            return []
+        folder = self._written(questions)
+        self._run(folder)
+        found = left_by(folder, STAGE)
+        self._left.update(found)
+        return [self._prediction(one, found.get(name_of(one), {})) for one in questions]
+
+    def usage(self) -> tuple[Entry, ...]:
+        """What was used for all that this object predicted, in calls and tokens."""
+        return tuple(
+            summed(Entry.model_validate(one) for found in self._left.values() for one in found.get("used", []))
+        )
+
+    def counts(self) -> dict[str, int]:
+        """What happened to calls and replies: failed, repaired, invalid, refused tool calls."""
+        total: Counter[str] = Counter()
+        for found in self._left.values():
+            total.update(found.get("counts", {}))
+        return dict(sorted(total.items()))
+
+    def _prediction(self, question: Question, found: Found) -> Prediction:
+        note = found.get("note") or found.get("problem") or "" if found else "it was not reached"
+        return Prediction(
+            claim=question.claim,
+            predictor=self.name,
+            probability=found.get("probability"),
+            calls=found.get("calls", 0),
+            note=note,
+        )
+
+    def _written(self, questions: Sequence[Question]) -> Path:
+        distinct = {name_of(one): one for one in questions}
+        folder = self._home / digest(sorted(distinct))[:16]
+        if not (folder / "questions.jsonl").exists():
+            lines = "".join(one.model_dump_json() + "\n" for _, one in sorted(distinct.items()))
+            write_atomic(folder / "questions.jsonl", lines.encode())
+        write_json(folder / "settings.json", self.settings.model_dump(mode="json"))
+        if self._box is not None:
+            IN_PROCESS[str(folder)] = self._box
+        opened.cache_clear()
+        return folder
+
+    def _run(self, folder: Path) -> None:
+        done = latest_log(folder, STAGE)
+        if done is not None and done.status == "success":
+            return
+        settings = self.settings
+        with cache_in(self._home / "cache"):
+            _, logs = eval_set(
+                [predict(run=str(folder))],
+                log_dir=str(logs_of(folder, STAGE)),
+                model=None,
+                model_roles={"predictor": self._made()},
+                retry_attempts=0,
+                retry_immediate=False,
+                fail_on_error=True,
+                display=self._display,
+                log_realtime=False,
+                acp_server=False,
+                ctl_server=False,
+                max_samples=settings.samples_at_once,
+                max_connections=settings.connections,
+                max_retries=settings.retries,
+                score=False,
+                log_dir_allow_dirty=True,
+            )
+        if logs[0].status != "success":
+            stopped = opened(str(folder)).run.standing.stopped
+            problem = stopped or (logs[0].error.message.strip() if logs[0].error else logs[0].status)
+            raise CounterfactualError(
+                f"Predicting stopped: {problem}",
+                f"See the log {logs[0].location}. Mend the cause and run the same command again; it goes on.",
+            )
+
+    def _made(self) -> Model:
+        if isinstance(self._model, Model):
+            return self._model
+        playing, settings = self.settings.predictor, self.settings
+        config = {"max_retries": settings.retries, "attempt_timeout": settings.timeout, **playing.config}
+        unknown = sorted(set(config) - set(GenerateConfig.model_fields))
+        if unknown:
+            raise CounterfactualError(
+                f"Inspect's GenerateConfig has no field {unknown[0]!r}.", "Name one that it has in `config`."
+            )
+        arguments: dict[str, Any] = {"base_url": playing.base_url, "config": GenerateConfig(**config)}
+        return model_of(playing.model, {**arguments, **playing.arguments})
+
+
+def _toolbox(target: LoadedModel | None, tools: Sequence[str]) -> Toolbox | None:
+    if not tools:
+        return None
+    if target is None:
+        raise CounterfactualError(
+            "Tools read a local target, and none was given.", "Name the target that the claims are about."
+        )
+    from firsthand.counterfactual.tools.registry import open_tools
+    from firsthand.counterfactual.tools.subject import Subject
+
+    subject = Subject(target)
+    return Toolbox(subject, open_tools(tools, subject))
