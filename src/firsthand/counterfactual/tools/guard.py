@@ -96,9 +96,9 @@ def fingerprint(subject: Subject) -> dict[str, Any]:
         "a module": [(name, type(one)) for name, one in model.named_modules()],
         "a method of a module": [_put_in_place(one) for one in model.modules()],
         "training mode": [one.training for one in model.modules()],
-        "the adapters": state_of_weights(model),
         "how attention is computed": model.config._attn_implementation,
         "a weight": _places(model),
+        "the adapters": state_of_weights(model),
         "what the target says": _said(subject),
     }  # fmt: skip
     return kinds
