@@ -6,7 +6,9 @@ the depth, with the adapter off. They are written into the question "Which of th
 where the other word is one that other texts have. Right is the word; loss is its first token's, over the whole
 vocabulary.
 
-What is judged was held out twice: texts that nothing was trained on, and words that were never a question.
+Right and other words are drawn alike, so that a reader of the question alone is at chance. What is judged was held out
+twice: texts that nothing was trained on, and words that were never in a question. The same questions are put with the
+states of another question, which has to bring it back to chance.
 
 Run: python scripts/train_small_oracle.py --texts ../shared/data/prompts --out small-oracle
 """
@@ -16,7 +18,7 @@ import json
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +34,7 @@ from firsthand.engine import Capture, LoadedModel, Row, inspect_model, load, res
 from firsthand.errors import CounterfactualError
 
 SETTINGS = OracleSettings(system="", max_tokens=8)
-HELD_OUT, LONGEST, ROWS, WARM_UP, LEAST, RARE = 5, 128, 16, 20, 4, 40
+HELD_OUT, LONGEST, ROWS, WARM_UP = 5, 128, 16, 10
 WORD = re.compile(r" [a-z]{4,}")
 
 
@@ -122,14 +124,27 @@ def drawn(
     rng: np.random.Generator,
     count: int,
 ) -> list[Example]:
-    """Some questions; the other word begins with another token."""
+    """Some questions, whose two words are drawn alike, and begin with different tokens."""
+    places: dict[str, list[Found]] = {word: [] for word in words}
+    for one in found:
+        places[one.word].append(one)
     made: list[Example] = []
     while len(made) < count:
-        one, other = found[int(rng.integers(len(found)))], str(rng.choice(list(words)))
-        row = example(loaded, one, other, int(rng.choice(list(layers))), rng) if other != one.word else None
-        if row is not None and row.answers[0] != row.answers[1]:
+        word, other = rng.choice(list(words), 2, replace=False).tolist()
+        one = places[word][int(rng.integers(len(places[word])))]
+        row = example(loaded, one, other, int(rng.choice(list(layers))), rng)
+        if row.answers[0] != row.answers[1]:
             made.append(row)
     return made
+
+
+def swapped(rows: Sequence[Example]) -> list[Example]:
+    """The same questions with the states of the next one that has as many."""
+    by_count: dict[int, list[int]] = {}
+    for number, row in enumerate(rows):
+        by_count.setdefault(len(row.places), []).append(number)
+    following = {a: b for same in by_count.values() for a, b in zip(same, [*same[1:], same[0]], strict=True)}
+    return [replace(row, states_PH=rows[following[number]].states_PH) for number, row in enumerate(rows)]
 
 
 @torch.no_grad()
@@ -165,7 +180,7 @@ def main(options: argparse.Namespace) -> None:
     unseen = set(words[: len(words) // HELD_OUT])
     inside = [one for one in inside if one.word not in unseen]
     outside = [one for one in outside if one.word in unseen]
-    seen, unseen_words = sorted({one.word for one in inside}), sorted(unseen)
+    seen, unseen_words = sorted({one.word for one in inside}), sorted({one.word for one in outside})
     print(f"{len(inside)} places to train on, {len(outside)} held out; {time.time() - begun:.0f} s", flush=True)
     test = drawn(loaded, outside, unseen_words, layers, np.random.default_rng(1), options.test)
     config = LoraConfig(
@@ -175,8 +190,8 @@ def main(options: argparse.Namespace) -> None:
         target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
         layers_to_transform=list(range(options.first, depth)),
     )
+    block = inspect_model(loaded.model).blocks[SETTINGS.written_at]
     model = get_peft_model(loaded.model, config)
-    block = inspect_model(model).blocks[SETTINGS.written_at]
     before = judged(model, block, test)
     print(f"untrained, held out: {before}", flush=True)
     parameters = [one for one in model.parameters() if one.requires_grad]
@@ -203,11 +218,12 @@ def main(options: argparse.Namespace) -> None:
                 f"step {step:4d}  loss {loss:.3f}  right {np.mean(recent[-10:]):.2f}  {time.time() - begun:.0f} s",
                 flush=True,
             )
-    after = judged(model, block, test)
+    after, control = judged(model, block, test), judged(model, block, swapped(test))
     save(options.out, model, loaded, {
         "base": "smollm2", "base_weights_sha256": loaded.weights_sha256, "layers": layers, "rank": options.rank,
         "seed": options.seed, "steps": step, "rows": ROWS, "texts": {"training": len(own), "held_out": len(held)},
-        "words": {"training": len(seen), "held_out": len(unseen)}, "untrained_held_out": before, "held_out": after,
+        "words": {"training": len(seen), "held_out": len(unseen_words)}, "held_out": after,
+        "untrained_held_out": before, "held_out_with_other_states": control,
         "last_training_right": float(np.mean(recent[-20:])), "seconds": round(time.time() - begun),
     })  # fmt: skip
 

@@ -123,7 +123,7 @@ def _hooks(module: nn.Module) -> list[list[tuple[int, int]]]:
 
 def _put_in_place(module: nn.Module) -> list[tuple[str, int]]:
     """Functions of the object itself, which hide those of its class."""
-    return sorted((name, id(value)) for name, value in vars(module).items() if callable(value) and name[0] != "_")
+    return sorted((name, id(value)) for name, value in vars(module).items() if callable(value))
 
 
 def _tensors(model: nn.Module) -> Iterator[tuple[str, Tensor]]:

@@ -121,6 +121,18 @@ def test_calls_beyond_the_limit_are_refused_with_a_message_and_counted(tmp_path:
     assert told[3] == "Not carried out: All 2 calls are used up. Answer now."
 
 
+def test_a_run_that_stopped_between_two_calls_of_a_tool_goes_on_there(tmp_path: Path, tiny: LoadedModel) -> None:
+    first = predictor(calls("logit_lens", positions=[3]), fails)
+    settings: dict[str, Any] = {"target": tiny, "tools": ["logit-lens"], "give_up_after": 1}
+    with pytest.raises(CounterfactualError, match="in a row failed"):
+        agent(first, tmp_path, **settings).predict(questions())
+    second = predictor(calls("logit_lens", positions=[4]), foretells(0.7))
+    (found,) = agent(second, tmp_path, **settings).predict(questions())
+    assert (found.probability, found.calls) == (0.7, 2)
+    assert len(ASKED) == 2
+    assert ASKED[0][-1].text.endswith("4 calls left.")
+
+
 def test_one_that_never_stops_calling_is_invalid(tmp_path: Path, tiny: LoadedModel) -> None:
     model = predictor(*[calls("steer", layer=3) for _ in range(4)])
     one = agent(model, tmp_path, target=tiny, tools=["logit-lens"], limits=Limits(refused=2))
@@ -145,7 +157,7 @@ def test_a_tool_that_changes_the_target_stops_everything(tmp_path: Path, tiny_fo
     one = agent(
         predictor(calls("spoil", positions=[1]), foretells(0.5)), tmp_path, target=target, tools=["spoiling:spoil"]
     )
-    with pytest.raises(CounterfactualError, match="'spoil' changed .*a weight of the target"):
+    with pytest.raises(CounterfactualError, match=r"'spoil' changed .*a weight of the target"):
         one.predict(questions())
 
 
@@ -175,6 +187,14 @@ def test_the_task_is_registered_and_runs_from_its_folder_alone(tmp_path: Path, t
     working.IN_PROCESS.clear()
     working.opened.cache_clear()
     assert len(build(str(settings.parent)).dataset) == 1
+
+
+def test_what_it_would_cost_is_at_least_what_it_reads_and_more_with_tools(tmp_path: Path, tiny: LoadedModel) -> None:
+    plain, tools = agent(predictor(), tmp_path), agent(predictor(), tmp_path, target=tiny, tools=["logit-lens"])
+    asked = questions(3)
+    assert plain.expected(asked).usage.calls == 3
+    assert tools.expected(asked).usage.calls == 18
+    assert tools.expected(asked).usage.input > 6 * plain.expected(asked).usage.input > 6 * 3 * 900
 
 
 def test_without_questions_nothing_is_asked(tmp_path: Path) -> None:

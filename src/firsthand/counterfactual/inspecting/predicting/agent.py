@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from inspect_ai import eval_set
 from inspect_ai.model import GenerateConfig, Model
@@ -17,11 +17,19 @@ from firsthand.counterfactual.inspecting.stages.settings import RoleModel
 from firsthand.counterfactual.inspecting.stages.stage import Found, latest_log, left_by, logs_of
 from firsthand.counterfactual.predicting.predictions import Kind, Prediction
 from firsthand.counterfactual.predicting.questions import Question
-from firsthand.counterfactual.usage import Entry, summed
+from firsthand.counterfactual.tokens import BYTES_A_TOKEN, estimated_tokens
+from firsthand.counterfactual.usage import Entry, Usage, summed
 from firsthand.engine import LoadedModel
 from firsthand.errors import CounterfactualError
 from firsthand.trials.canonical import digest
 from firsthand.trials.files import write_atomic, write_json
+
+_TASK_TOKENS: Final = 900
+_ANSWER_TOKENS: Final = 120
+_READING_TOKENS: Final = 120
+_NUMBERED: Final = 5
+"""Tokens of the task and its form, of an answer, of what a tool says of one token, and of a token in the numbered list,
+for prices."""
 
 
 class AgentPredictor:
@@ -104,6 +112,24 @@ class AgentPredictor:
         found = left_by(folder, STAGE)
         self._left.update(found)
         return [self._prediction(one, found.get(name_of(one), {})) for one in questions]
+
+    def expected(self, questions: Sequence[Question]) -> Entry:
+        """What predicting would use: every question in one reply, or after every call that its limits allow.
+
+        An estimate, four bytes a token. It is what is paid at most if no reply has to be asked for again and readings
+        are as long as those of a sparse autoencoder.
+        """
+        calls = self.settings.limits.calls if self._box else 0
+        reading = _READING_TOKENS * self.settings.limits.positions
+        used = Usage()
+        for one in questions:
+            said = len(one.response.text.encode()) // BYTES_A_TOKEN
+            shown = estimated_tokens(one.prompt) + said
+            base = _TASK_TOKENS + shown * (1 + _NUMBERED * (self._box is not None))
+            read = sum(base + number * reading for number in range(calls + 1))
+            used += Usage(calls=calls + 1, input=read, output=_ANSWER_TOKENS * (calls + 1))
+        playing = self.settings.predictor
+        return Entry(stage=STAGE, role="predictor", model=playing.model, usage=used, billed=playing.billed)
 
     def usage(self) -> tuple[Entry, ...]:
         """What was used for all that this object predicted, in calls and tokens."""

@@ -31,7 +31,7 @@ from firsthand.trials.canonical import digest
 from firsthand.trials.files import read_json
 
 STAGE: Final = "predict"
-_TOLD: Final = 20_000
+TOLD: Final = 60_000
 """Characters of what one call of a tool says that the predictor is shown."""
 
 
@@ -224,7 +224,7 @@ async def _called(calls: Calls, session: Session, call: ToolCall) -> ChatMessage
     text = done.note
     if done.done:
         what = f"what {call.function} says"
-        text = f"{quoted(told(done.readings), calls.key, what, _TOLD)}\n{done.note}"
+        text = f"{quoted(told(done.readings), calls.key, what, TOLD)}\n{done.note}"
     return ChatMessageTool(
         content=text,
         tool_call_id=call.id,
