@@ -142,6 +142,16 @@ def test_a_tool_that_raises_after_a_change_is_found_out_too(own_subject: Subject
         Guarded(Plugged(own_subject, spoil), own_subject).read(question_of(), (2,), "")
 
 
+def test_a_target_that_does_not_run_any_more_is_found_out(own_subject: Subject) -> None:
+    def spoil(view: View, positions: Sequence[int], ask: str) -> list[str]:
+        """Says nothing."""
+        own_subject.loaded.model.model.norm = None
+        return [""]
+
+    with pytest.raises(AlteredError, match="does not run any more"):
+        Guarded(Plugged(own_subject, spoil), own_subject).read(question_of(), (2,), "")
+
+
 def test_a_global_hook_is_found_out(own_subject: Subject) -> None:
     handles: list[Any] = []
 

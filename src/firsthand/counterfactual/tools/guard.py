@@ -73,10 +73,16 @@ class Guarded:
             try:
                 read = self.tool.read(copied, tuple(positions), ask)
             finally:
-                _compare(self.name, before, self._fingerprint(before=False))
+                _compare(self.name, before, self._afterwards())
         if copied.model_dump_json() != shown or question.model_dump_json() != shown:
             raise _altered(self.name, "the question that it was given")
         return read
+
+    def _afterwards(self) -> dict[str, Any]:
+        try:
+            return self._fingerprint(before=False)
+        except Exception as error:
+            raise _altered(self.name, f"the target, which does not run any more ({type(error).__name__})") from error
 
     def _fingerprint(self, *, before: bool) -> dict[str, Any]:
         """With the bits of all weights; those of the reading before are known if nothing was written since."""
