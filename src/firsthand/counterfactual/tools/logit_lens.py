@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from torch import Tensor
+
 from firsthand.counterfactual.predicting.questions import Question
 from firsthand.counterfactual.tools.reading import Reading, Takes
 from firsthand.counterfactual.tools.subject import Subject
@@ -60,6 +62,8 @@ class LogitLens:
             for row, position in enumerate(positions)
         )
 
-    def _told(self, chances: Sequence[float], tokens: Sequence[int]) -> str:
+    def _told(self, chances: Tensor, tokens: Tensor) -> str:
         decode = self._subject.loaded.tokenizer.decode
-        return ", ".join(f"{decode([int(t)])!r} {100 * float(p):.0f}%" for p, t in zip(chances, tokens, strict=True))
+        return ", ".join(
+            f"{decode([t])!r} {100 * p:.0f}%" for p, t in zip(chances.tolist(), tokens.tolist(), strict=True)
+        )

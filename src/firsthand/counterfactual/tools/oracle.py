@@ -16,6 +16,7 @@ from typing import Annotated, Final
 
 from pydantic import Field, ValidationError
 from torch import Tensor
+from transformers import PreTrainedTokenizerBase
 
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.predicting.questions import Question
@@ -59,9 +60,9 @@ class OracleSettings(Part):
     max_tokens: Annotated[int, Field(ge=1)] = 40
 
 
-def asked(tokenizer: object, settings: OracleSettings, layer: int, count: int, ask: str) -> Marked:
+def asked(tokenizer: PreTrainedTokenizerBase, settings: OracleSettings, layer: int, count: int, ask: str) -> Marked:
     """An oracle's prompt about so many states of a layer."""
-    return marked(tokenizer, f"Layer: {layer}\n", settings.mark, count, f" \n{ask}", settings.system)  # type: ignore[arg-type]
+    return marked(tokenizer, f"Layer: {layer}\n", settings.mark, count, f" \n{ask}", settings.system)
 
 
 def written(prompt: Marked, states_PH: Tensor, settings: OracleSettings) -> Row:
