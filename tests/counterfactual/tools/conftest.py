@@ -29,4 +29,6 @@ def question() -> Question:
 
 @pytest.fixture(scope="session")
 def adapter(tiny: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_adapter(tmp_path_factory.mktemp("adapter"), tiny)
+    folder = write_adapter(tmp_path_factory.mktemp("adapter"), tiny)
+    (folder / "oracle.json").write_text('{"max_tokens": 6}')
+    return folder
