@@ -62,6 +62,7 @@ def test_the_call_beyond_the_limit_is_refused_and_counted(question: Question) ->
     assert [found.done for found in notes] == [True, True, False, False]
     assert notes[2].note == "Not carried out: All 2 calls are used up. Answer now."
     assert one.calls == 2
+    assert [made.readings[0].position for made in one.made] == [0, 1]
     assert len(one.refusals) == 2
 
 

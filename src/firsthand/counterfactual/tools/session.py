@@ -31,6 +31,20 @@ class BySegment(Part):
     question: Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
+class Made(Part):
+    """A call that was carried out, and what came of it.
+
+    Attributes:
+        tool: Name of the tool.
+        ask: What was asked of a segment; empty for single tokens.
+        readings: What the tool said.
+    """
+
+    tool: str
+    ask: str
+    readings: tuple[Reading, ...]
+
+
 @dataclass(frozen=True)
 class Told:
     """What a predictor is told after a call.
@@ -55,7 +69,7 @@ class Session:
         question: The question.
         transcript: Its numbered tokens.
         limits: What is allowed.
-        calls: Calls that were carried out.
+        made: Calls that were carried out.
         refusals: Why others were not, in order.
     """
 
@@ -63,8 +77,13 @@ class Session:
     question: Question
     transcript: Transcript
     limits: Limits = field(default_factory=Limits)
-    calls: int = 0
+    made: list[Made] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
+
+    @property
+    def calls(self) -> int:
+        """How many calls were carried out."""
+        return len(self.made)
 
     @property
     def over(self) -> bool:
@@ -95,7 +114,7 @@ class Session:
             raise
         except FirsthandError as error:
             return self._refused(error.problem)
-        self.calls += 1
+        self.made.append(Made(tool=name, ask=ask, readings=readings))
         left = self.limits.calls - self.calls
         return Told(readings, f"{left} call{'' if left == 1 else 's'} left.", True)
 

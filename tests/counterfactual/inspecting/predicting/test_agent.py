@@ -105,6 +105,12 @@ def test_with_tools_it_reads_and_then_answers(tmp_path: Path, tiny: LoadedModel)
     assert "what features says" in second[-1].text
     assert second[-1].text.endswith("4 calls left.")
     assert third[-1].text.endswith("3 calls left.")
+    made = one.readings()["claim-0"]
+    assert [(call.tool, [reading.position for reading in call.readings]) for call in made] == [
+        ("features", [3, 4]),
+        ("logit_lens", [5]),
+    ]
+    assert made[0].readings[0].text in second[-1].text
 
 
 def test_calls_beyond_the_limit_are_refused_with_a_message_and_counted(tmp_path: Path, tiny: LoadedModel) -> None:

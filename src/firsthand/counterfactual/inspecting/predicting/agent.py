@@ -18,6 +18,7 @@ from firsthand.counterfactual.inspecting.stages.stage import Found, latest_log, 
 from firsthand.counterfactual.predicting.predictions import Kind, Prediction
 from firsthand.counterfactual.predicting.questions import Question
 from firsthand.counterfactual.tokens import BYTES_A_TOKEN, estimated_tokens
+from firsthand.counterfactual.tools.session import Made
 from firsthand.counterfactual.usage import Entry, Usage, summed
 from firsthand.engine import LoadedModel
 from firsthand.errors import CounterfactualError
@@ -143,6 +144,15 @@ class AgentPredictor:
         for found in self._left.values():
             total.update(found.get("counts", {}))
         return dict(sorted(total.items()))
+
+    def readings(self) -> dict[str, tuple[Made, ...]]:
+        """What tools said for all that this object predicted, by claim: for judges of what such texts hold."""
+        return {
+            Question.model_validate(found["metadata"]["question"]).claim: tuple(
+                Made.model_validate(one) for one in found.get("made", [])
+            )
+            for found in self._left.values()
+        }
 
     def _prediction(self, question: Question, found: Found) -> Prediction:
         note = found.get("note") or found.get("problem") or "" if found else "it was not reached"

@@ -151,6 +151,7 @@ async def _work(opening: Opened, calls: Calls, state: TaskState) -> Found:
         "note": found.reason if found else why,
         "calls": session.calls if session else 0,
         "refusals": session.refusals if session else [],
+        "made": [one.model_dump(mode="json") for one in session.made] if session else [],
     }
 
 
