@@ -1,12 +1,13 @@
 """How many things an edit changes, counted in the text. A program cannot say whether they are one thing in meaning.
 
-What is compared are content words, names, numbers, quoted texts and identifiers: words that only hold a sentence together
-may follow what they stand beside. Changes with nothing but such words between them are one place, the same substitution
-in several places is one change, and so is a new order. One place may still hold several changes, in however few words:
+What is compared are content words, names, numbers, quoted texts and identifiers: words that only hold a sentence
+together may follow what they stand beside. Changes with nothing but such words between them are one place, the same
+substitution in several places is one change, and so is a new order. One place may still hold several changes, in however
+few words:
 
 - several *kinds* of change, such as another topic and another form, or a form and a length: not a single factor;
-- several words that became several others: they may differ in anything, and nothing is said of them, unless what was put
-  in says nothing (:mod:`~firsthand.counterfactual.neutral`), which is a way to take something away;
+- several words that became several others: they may differ in anything, and nothing is said of them, unless what was
+  put in says nothing (:mod:`~firsthand.counterfactual.neutral`), which is a way to take something away;
 - most of what the prompt says taken away, or a long text put in: nothing is said of it either.
 """
 
@@ -40,20 +41,19 @@ FEW: Final = 8
 
 Aspect: TypeAlias = Literal["content", "form", "length"]
 
-_FORM: Final = frozenset(
-    """
-    table list bullet bullets bulleted numbered json yaml xml csv html latex markdown code poem haiku sonnet limerick
-    rhyme rhymes verse essay story tale letter email e-mail tweet memo report recipe dialogue script song bold italic
-    italics heading headings title capitals caps uppercase lowercase paragraph paragraphs column columns outline steps
-    """.split()
-)
-_LENGTH: Final = frozenset(
-    """
-    short shorter brief briefly concise concisely long longer lengthy length detailed detail details depth extensive word
-    words sentence sentences line lines page pages character characters exhaustive thorough thoroughly summary tersely
-    terse
-    """.split()
-)
+_FORMS: Final = """
+table list bullet bullets bulleted numbered json yaml xml csv html latex markdown code poem haiku sonnet limerick rhyme
+rhymes verse essay story tale letter email e-mail tweet memo report recipe dialogue script song bold italic italics
+heading headings title capitals caps uppercase lowercase paragraph paragraphs column columns outline steps
+"""
+_LENGTHS: Final = """
+short shorter brief briefly concise concisely long longer lengthy length detailed detail details depth extensive word
+words sentence sentences line lines page pages character characters exhaustive thorough thoroughly summary tersely terse
+"""
+_FORM: Final = frozenset(_FORMS.split())
+"""Words that name a form of the answer."""
+_LENGTH: Final = frozenset(_LENGTHS.split())
+"""Words that name a length of the answer."""
 _MARKUP: Final = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>)[ \t]|```|\*\*|\|", re.MULTILINE)
 
 _END: Final = (Turn(role="user", content=""), Turn(role="user", content=""))
@@ -70,6 +70,7 @@ class Span(NamedTuple):
     def key(self) -> tuple[str, str]:
         """Equal for the same substitution, whatever its letters' case."""
         return self.gone.strip().casefold(), self.new.strip().casefold()
+
 
 def spans(found: Iterable[Change], bridge: int = BRIDGE) -> list[Span]:
     """Changes of a text, those with hardly anything between them taken together."""

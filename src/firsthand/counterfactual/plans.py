@@ -52,6 +52,8 @@ class PlanSettings(Part):
         judges: Judgements of each investigation.
         claims: Claims of each investigation.
         reproduced: Whether each claim is reproduced from its description.
+        reproductions: Responses to each reproduction; ``None``: as many as every batch has.
+        baselines_again: Batches of the baseline that are drawn anew for the reproductions of an investigation.
         models: Who plays which role; a role without a model (programs that classify, an investigator without a
             language model, no judges) uses nothing.
         instructions: Length of the instructions and examples in a call of a screener, investigator or judge.
@@ -75,6 +77,8 @@ class PlanSettings(Part):
     judges: Annotated[int, Field(ge=0)] = 5
     claims: Tokens = 3.2
     reproduced: bool = True
+    reproductions: Annotated[int, Field(ge=0)] | None = None
+    baselines_again: Tokens = 0.0
     models: Mapping[Role, PlanModel]
     instructions: Tokens = 5000.0
     screening_output: Tokens = 2000.0
@@ -232,9 +236,11 @@ def _claims(settings: PlanSettings) -> list[Entry]:
     both = settings.description_tokens + 2.0 * settings.prompt_tokens
     found = _entry(settings, "describe", "describer", claims, both, 200.0)
     found += _entry(settings, "filter", "judge", settings.investigations, settings.description_tokens + 500.0, 200.0)
-    if settings.reproduced and "describer" in settings.models:
+    if settings.reproduced and settings.reproductions != 0 and "describer" in settings.models:
         found += _entry(settings, "filter", "describer", claims, both, settings.prompt_tokens + 200.0)
-        found += [*_responses(settings, "filter", claims), *_verdicts(settings, "filter", claims)]
+        size = settings.samples if settings.reproductions is None else settings.reproductions
+        batches = (claims + settings.investigations * settings.baselines_again) * size / settings.samples
+        found += [*_responses(settings, "filter", batches), *_verdicts(settings, "filter", batches)]
     return found
 
 
@@ -249,5 +255,10 @@ def _assumptions(settings: PlanSettings) -> tuple[str, ...]:
         f"Investigators and judges are shown {s.shown} responses of each experiment, and instructions of "
         f"{s.instructions:,.0f} tokens.",
         f"A screener writes {s.screening_output:,.0f} tokens and a judge {s.judge_output:,.0f}, reasoning included.",
+        f"Each of {s.claims:g} claims of an investigation is reproduced with "
+        f"{s.samples if s.reproductions is None else s.reproductions} responses, and the baseline with as many "
+        f"{s.baselines_again:g} times."
+        if s.reproduced and s.reproductions != 0
+        else "No claim is reproduced.",
         "Retries and malformed answers are not in it.",
     )
