@@ -114,8 +114,8 @@ def put_together(
         transcripts: Some of what the target said to the prompts as they are.
     """
     surfaces = {one.id: surface_of(one) for one in claims}
-    stages = filtered(claims, filters, lambda one: surfaces[one.id].cell)
-    pairs = alike(stages[-1].claims, filters.seed, lambda one: surfaces[one.id].cell)
+    stages = filtered(claims, filters, lambda one: surfaces[one.id])
+    pairs = alike(stages[-1].claims, filters.seed, lambda one: surfaces[one.id])
     funnel = begun + sieved((*stages, pairs))
     passed, paired = ({one.id for one in held.claims} for held in (stages[-1], pairs))
     marked = tuple(one.model_copy(update={"filtered": one.id in passed, "matched": one.id in paired}) for one in claims)

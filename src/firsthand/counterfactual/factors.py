@@ -2,8 +2,8 @@
 
 What is compared are content words, names, numbers, quoted texts and identifiers: words that only hold a sentence
 together may follow what they stand beside. Changes with nothing but such words between them are one place, the same
-substitution in several places is one change, and so is a new order. One place may still hold several changes, in however
-few words:
+substitution in several places is one change, and so is a new order. One place may still hold several changes, in
+however few words:
 
 - several *kinds* of change, such as another topic and another form, or a form and a length: not a single factor;
 - several words that became several others: they may differ in anything, and nothing is said of them, unless what was
@@ -91,7 +91,7 @@ def spans(found: Iterable[Change], bridge: int = BRIDGE) -> list[Span]:
 
 def changed(prompt: Prompt, edit: Edit) -> list[Span]:
     """Everything that an edit changes: spans of turns, and turns that went or came; neighbouring ones are one."""
-    return [span for found in _by_turn(prompt, edit, named=True) for span in spans(found)]
+    return [span for found in by_turn(prompt, edit, named=True) for span in spans(found)]
 
 
 class Thing(NamedTuple):
@@ -126,7 +126,7 @@ def things(prompt: Prompt, edit: Edit) -> list[Thing]:
     if takes_away(edit):
         taken = {Thing(_content(_taken(prompt, one)), ()) for one in edit.operations}
         return sorted(one for one in taken if one.gone)
-    found = [_thing(place) for one in _by_turn(prompt, edit) for place in _places(one)]
+    found = [_thing(place) for one in by_turn(prompt, edit) for place in _places(one)]
     gone, new = (Counter(word for one in found for word in one[side]) for side in (0, 1))
     if gone == new and not any(one.form for one in found):
         return []
@@ -149,7 +149,7 @@ def single_factor(prompt: Prompt, edit: Edit) -> bool | None:
     return None if any(one.unclear(words) for one in found) else True
 
 
-def _by_turn(prompt: Prompt, edit: Edit, *, named: bool = False) -> list[list[Change]]:
+def by_turn(prompt: Prompt, edit: Edit, *, named: bool = False) -> list[list[Change]]:
     """What changed in each turn; turns that went or came one after the other are one, with their roles if asked for."""
     found: list[list[Change]] = []
     gone = new = ""

@@ -15,9 +15,10 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import Field
 
 from firsthand.counterfactual.claims import Claim
-from firsthand.counterfactual.matching import WITHOUT, Cell, matched, of_surface, spread
+from firsthand.counterfactual.matching import WITHOUT, Look, matched, spread
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.reproducing import other_implementation, reproduces
+from firsthand.counterfactual.surface import surface_of
 
 __all__ = [
     "CAP",
@@ -75,7 +76,7 @@ class Sieved(Part):
     dropped: dict[Reason, int]
 
 
-def filtered(claims: Iterable[Claim], filters: Filters | None = None, cell: Cell = of_surface) -> tuple[Sieved, ...]:
+def filtered(claims: Iterable[Claim], filters: Filters | None = None, look: Look = surface_of) -> tuple[Sieved, ...]:
     """Claims after each filter in turn, as in the paper's Table 2; the last one holds the filtered set.
 
     Beyond the paper, labels are balanced once more if filters that a program carries out left more of one than of the
@@ -86,7 +87,7 @@ def filtered(claims: Iterable[Claim], filters: Filters | None = None, cell: Cell
     Args:
         claims: All claims, the unfiltered set.
         filters: What is asked for.
-        cell: What claims have in common that look alike; where some must go, those with a partner stay.
+        look: Gives the surface of a claim; where some must go, those with a partner that looks alike stay.
     """
     filters = filters or Filters()
     left = tuple(sorted(claims, key=lambda one: one.id))
@@ -94,7 +95,7 @@ def filtered(claims: Iterable[Claim], filters: Filters | None = None, cell: Cell
     if filters.concreteness is not None:
         stages.append(_sieved("concrete", left, [_concrete(one, filters.concreteness) for one in left]))
         left = stages[-1].claims
-    stages.append(_capped(left, filters, cell))
+    stages.append(_capped(left, filters, look))
     left = stages[-1].claims
     if filters.reproduced:
         words = {None: "never reproduced by anyone", False: "another implementation had not the effect"}
@@ -105,25 +106,25 @@ def filtered(claims: Iterable[Claim], filters: Filters | None = None, cell: Cell
         stages.append(_sieved("single factor", left, [_asked(one.single_factor, words) for one in left]))
         left = stages[-1].claims
     # A program knows another implementation of some kinds of edits only, and those are not alike in both labels.
-    again = _capped(left, filters, cell)
+    again = _capped(left, filters, look)
     if filters.balanced and again.dropped:
         stages.append(again.model_copy(update={"stage": "balanced again"}))
     return tuple(stages)
 
 
-def alike(claims: Sequence[Claim], seed: int = 0, cell: Cell = of_surface) -> Sieved:
+def alike(claims: Sequence[Claim], seed: int = 0, look: Look = surface_of) -> Sieved:
     """Claims that have a partner of the other label which looks alike, after :func:`filtered`.
 
     Args:
         claims: The filtered set.
         seed: Seed of the lot among several partners.
-        cell: What partners have in common.
+        look: Gives the surface of a claim.
     """
-    kept = {one.id for one in matched(claims, seed, cell)}
+    kept = {one.id for one in matched(claims, seed, look)}
     return _sieved("matched", claims, [None if one.id in kept else WITHOUT for one in claims])
 
 
-def balanced(claims: Sequence[Claim], cap: int = CAP, seed: int = 0, cell: Cell = of_surface) -> list[Claim]:
+def balanced(claims: Sequence[Claim], cap: int = CAP, seed: int = 0, look: Look = surface_of) -> list[Claim]:
     """As many true claims as false ones, at most ``cap`` in all, by a seeded lot that does not depend on their order.
 
     Claims that have a partner of the other label which looks alike come first. Among these, and among the others,
@@ -134,18 +135,18 @@ def balanced(claims: Sequence[Claim], cap: int = CAP, seed: int = 0, cell: Cell 
         claims: The claims.
         cap: Most claims.
         seed: Seed of the lot.
-        cell: What claims have in common that look alike.
+        look: Gives the surface of a claim.
     """
     sides = [[one for one in claims if one.label is label] for label in (True, False)]
     most = min(cap // 2, *(len(side) for side in sides))
-    pairs = {one.id for one in matched(claims, seed, cell)} if most < max(map(len, sides)) else set()
+    pairs = {one.id for one in matched(claims, seed, look)} if most < max(map(len, sides)) else set()
     drawn = [sorted(spread(side, seed), key=lambda one: one.id not in pairs)[:most] for side in sides]
     return sorted((one for side in drawn for one in side), key=lambda one: one.id)
 
 
-def _capped(claims: tuple[Claim, ...], filters: Filters, cell: Cell) -> Sieved:
+def _capped(claims: tuple[Claim, ...], filters: Filters, look: Look) -> Sieved:
     if filters.balanced:
-        kept = balanced(claims, filters.cap, filters.seed, cell)
+        kept = balanced(claims, filters.cap, filters.seed, look)
     else:
         kept = spread(claims, filters.seed)[: filters.cap]
     kept_ids = {one.id for one in kept}

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple, ParamSpec
 
-from firsthand.counterfactual.edits import Edit, Insert, Replace, Rewrite, changes, edited, turn_changes
+from firsthand.counterfactual.edits import Drop, Edit, Insert, Replace, Rewrite, changes, edited
 from firsthand.counterfactual.neutral import is_neutral
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.segments import Segment, reordered, replaced, segmented, sequences, walk
@@ -150,19 +150,20 @@ def _around(segments: Sequence[Segment], place: _Place) -> list[Segment]:
 
 def _gone(prompt: Prompt, edit: Edit) -> dict[int, set[int]]:
     """Characters of each turn that an edit takes away; empty if it puts in anything that says something."""
-    gone: dict[int, set[int]] = {}
-    number = -1
-    for before, after in turn_changes(prompt, edited(prompt, edit)):
-        if before is None:
+    left = list(range(len(prompt.turns)))
+    for operation in edit.operations:
+        if isinstance(operation, Insert):
             return {}
-        number += 1
-        if before == after:
-            continue
-        if after is None or is_neutral(after.content):
-            gone[number] = set(range(len(before.content)))
+        if isinstance(operation, Drop):
+            del left[operation.turn]
+    gone = {n: set(range(len(turn.content))) for n, turn in enumerate(prompt.turns) if n not in left}
+    for number, after in zip(left, edited(prompt, edit).turns, strict=True):
+        before = prompt.turns[number].content
+        if before != after.content and is_neutral(after.content):
+            gone[number] = set(range(len(before)))
             continue
         at = 0
-        for kind, text in changes(before.content, after.content):
+        for kind, text in changes(before, after.content):
             if kind == "new" and re.search(r"\w", text):
                 return {}
             if kind == "gone":

@@ -18,7 +18,7 @@ import numpy as np
 from firsthand.analysis.inference import FloatArray
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.edits import Drop, Edit, Insert, edited
-from firsthand.counterfactual.factors import changed
+from firsthand.counterfactual.factors import by_turn, changed
 from firsthand.counterfactual.neutral import takes_away
 from firsthand.counterfactual.prompts import Prompt
 
@@ -84,13 +84,13 @@ class Surface:
 
 def surface_of(claim: Claim) -> Surface:
     """The surface of a claim."""
-    spans = changed(claim.prompt, claim.edit)
+    gone, new = _texts(claim.prompt, claim.edit)
     role, position = _place(claim.prompt, claim.edited)
     return Surface(
         kind=kind_of(claim.prompt, claim.edit),
-        gone=sum(len(span.gone) for span in spans),
-        new=sum(len(span.new) for span in spans),
-        places=len(spans),
+        gone=len(gone),
+        new=len(new),
+        places=len(changed(claim.prompt, claim.edit)),
         position=position,
         role=role,
         baseline=0.5 if claim.baseline.share is None else claim.baseline.share,
@@ -107,10 +107,10 @@ def kind_of(prompt: Prompt, edit: Edit) -> EditKind:
         return "turn put in"
     if _words(prompt) == _words(after):
         return "reordering"
-    spans = changed(prompt, edit)
-    if not any(span.new.strip() for span in spans):
+    gone, new = _texts(prompt, edit)
+    if not re.search(r"\w", new):
         return "deletion"
-    if not any(span.gone.strip() for span in spans):
+    if not re.search(r"\w", gone):
         return "addition"
     return "neutral substitution" if takes_away(edit) else "substitution"
 
@@ -129,6 +129,13 @@ def columns_of(surfaces: Sequence[Surface]) -> dict[str, FloatArray]:
     }
     found |= {f"kind: {kind}": np.array([float(one.kind == kind) for one in surfaces]) for kind in KINDS}
     return found | {f"in: {role}": np.array([float(one.role == role) for one in surfaces]) for role in ROLES}
+
+
+def _texts(prompt: Prompt, edit: Edit) -> tuple[str, str]:
+    """All text that went, and all that came."""
+    pieces = [piece for found in by_turn(prompt, edit) for piece in found]
+    gone, new = ("".join(text for kind, text in pieces if kind == what) for what in ("gone", "new"))
+    return gone, new
 
 
 def _log(lengths: Sequence[int]) -> FloatArray:
