@@ -32,11 +32,11 @@ def reached(floor: Floor) -> dict[str, float]:
 
 def test_where_labels_are_by_chance_no_learner_is_said_to_tell_them() -> None:
     wrong = 0
-    for seed in range(6):
-        for guess in measured(seed=seed).guesses:
-            assert guess.auroc.value == pytest.approx(0.5, abs=0.15)
+    for seed in range(4):
+        for guess in measured(160, seed=seed).guesses:
+            assert guess.auroc.value == pytest.approx(0.5, abs=0.18)
             wrong += guess.auroc.low > 0.5
-    assert wrong <= 2
+    assert wrong <= 1
 
 
 def test_what_leaks_through_the_surface_is_found_and_named_with_an_interval_over_units() -> None:

@@ -251,15 +251,17 @@ def test_investigations_of_one_template_family_or_cluster_are_one_unit_of_the_in
 def test_errors_of_a_set_are_those_of_its_claims_by_what_was_measured_in_all() -> None:
     made = null_investigations(20, 10, seed=3)
     claims = [claim for one in made for claim in one.claims]
-    some = [one for one in claims if one.label][:7]
+    some = [one for one in claims if not one.label][:7]
     whole, part, none = (errors_of(made, among=among, draws=3) for among in (None, some, []))
     assert whole is not None
     assert part is not None
     assert none is not None
-    assert (part.true, part.false) == (7, 0)
+    assert (part.true, part.false) == (0, 7)
+    assert whole.false == len([one for one in claims if not one.label]) > 7
     assert part.clusters == whole.clusters
-    assert part.wrong_true is not None
-    assert part.wrong_true.value > 0.3, "no edit does anything, so labels 'true' are wrong"
+    assert part.wrong_true is None
+    assert part.wrong_false is not None
+    assert part.wrong_false.value < 0.1, "no edit does anything, so labels 'false' are right"
     assert (none.true, none.false, none.wrong) == (0, 0, None)
 
 
