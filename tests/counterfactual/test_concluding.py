@@ -24,16 +24,24 @@ from firsthand.progress import Silent
 
 
 def concluded(
-    folder: Path, target: Scripted, *, reproduce: int | None = None, budget: Budget | None = None
-) -> tuple[Concluded, Store, Path]:
-    """A whole run, written to its folder."""
+    folder: Path, target: Scripted, *, reproduce: int | None = None, budget: Budget | None = None, write: bool = False
+) -> Concluded:
+    """A whole run, written to its folder if that is asked for."""
     settings = RunSettings(sampling=Sampling(samples=SAMPLES, max_tokens=8), reproduce=reproduce)
     with Store(folder) as store:
         bench = Bench(target, by_program, store, budget, 60)
         ran = investigate(PROMPTS, bench, INVESTIGATOR, BEHAVIOURS, settings, Silent())
         found = conclude(ran.investigations, bench, settings, Silent())
-        left = finish(document(ran, found, bench, About({"name": "scripted"})), found, folder)
-    return found, store, left.claims
+        if write:
+            finish(document(ran, found, bench, About({"name": "scripted"})), found, folder)
+    return found
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Concluded]:
+    """The folder of a run that was written, and what it found."""
+    folder = tmp_path_factory.mktemp("run")
+    return folder, concluded(folder, Scripted(), write=True)
 
 
 def asked(target: Scripted, begins: str) -> list[tuple[str, int]]:
@@ -42,7 +50,7 @@ def asked(target: Scripted, begins: str) -> list[tuple[str, int]]:
 
 def test_reproductions_are_drawn_anew_with_a_baseline_of_their_own(tmp_path: Path) -> None:
     target = Scripted()
-    found, _, _ = concluded(tmp_path, target)
+    found = concluded(tmp_path, target)
     assert found.claims
     for claim in found.claims:
         assert claim.reproduced is True
@@ -58,10 +66,10 @@ def test_reproductions_are_drawn_anew_with_a_baseline_of_their_own(tmp_path: Pat
 
 def test_as_many_responses_reproduce_as_are_asked_for_and_with_none_nothing_is_known(tmp_path: Path) -> None:
     few, none = Scripted(), Scripted()
-    found, _, _ = concluded(tmp_path / "few", few, reproduce=10)
+    found = concluded(tmp_path / "few", few, reproduce=10)
     assert {size for _, size in asked(few, "reproduce.")} == {10}
     assert all(one.reproduced is not None for one in found.claims)
-    found, _, _ = concluded(tmp_path / "none", none, reproduce=0)
+    found = concluded(tmp_path / "none", none, reproduce=0)
     assert asked(none, "reproduce.") == []
     assert found.claims
     assert {one.reproduced for one in found.claims} == {None}
@@ -72,7 +80,7 @@ def test_what_the_budget_does_not_allow_for_stays_unknown(tmp_path: Path) -> Non
     target = Scripted()
     concluded(tmp_path / "whole", target, reproduce=0)
     spent = sum(one.samples for call in target.calls for one in call)
-    found, _, _ = concluded(tmp_path / "cut", Scripted(), budget=Budget(responses=spent + SAMPLES))
+    found = concluded(tmp_path / "cut", Scripted(), budget=Budget(responses=spent + SAMPLES))
     assert found.claims
     assert None in {one.reproduced for one in found.claims}
 
@@ -89,9 +97,9 @@ def test_a_run_with_its_reproductions_costs_no_more_than_its_price(tmp_path: Pat
     assert told.tokens == (told.screening + told.investigating + told.reproducing) * 8
 
 
-def test_the_exported_claims_carry_transcripts_questions_and_flags_and_a_stop_changes_nothing(tmp_path: Path) -> None:
-    found, _, folder = concluded(tmp_path, Scripted())
-    claims = read_claims(folder / "jsonl" / "unfiltered.jsonl")
+def test_the_exported_claims_carry_transcripts_questions_and_flags(run: tuple[Path, Concluded]) -> None:
+    folder, found = run
+    claims = read_claims(folder / "claims" / "jsonl" / "unfiltered.jsonl")
     assert {one.id for one in claims} == {one.id for one in found.claims}
     for one in claims:
         assert len(one.responses) == 5
@@ -101,17 +109,21 @@ def test_the_exported_claims_carry_transcripts_questions_and_flags_and_a_stop_ch
         assert one.own_question
         assert one.filtered is (one.id in {kept.id for kept in found.filtered})
         assert one.matched is (one.id in {kept.id for kept in found.matched})
+
+
+def test_a_finished_run_that_is_begun_again_asks_for_nothing(run: tuple[Path, Concluded]) -> None:
+    folder, found = run
     again = Scripted()
-    concluded(tmp_path, again)
+    assert concluded(folder, again).claims == found.claims
     assert again.calls == []
 
 
-def test_every_set_has_its_errors_and_its_floor_on_the_card_and_in_the_document(tmp_path: Path) -> None:
-    found, _, folder = concluded(tmp_path, Scripted())
+def test_every_set_has_its_errors_and_its_floor_on_the_card_and_in_the_document(run: tuple[Path, Concluded]) -> None:
+    folder, found = run
     assert set(found.floors) == set(found.errors) == {"unfiltered", "filtered", "matched"}
-    card = json.loads((folder / "card.json").read_text())
+    card = json.loads((folder / "claims" / "card.json").read_text())
     assert set(card["floors"]) == set(card["label_errors"]) == set(card["sets"])
-    made = json.loads((tmp_path / "result.json").read_text())
+    made = json.loads((folder / "result.json").read_text())
     assert {one["claims"] for one in made["label_errors"]} >= {"true claims, unfiltered"}
     assert any("is not known: its claims come from" in note for note in made["notes"])
     assert found.funnel.steps[-1].name == "+ matched"
