@@ -250,15 +250,15 @@ def _assumptions(settings: PlanSettings) -> tuple[str, ...]:
         f"Prompts have {s.prompt_tokens:,.0f} tokens and responses {s.response_tokens:,.0f}; "
         f"each response is charged for reading its prompt.",
         f"Screening sends on {s.flagged:.0%} of the prompts, so there are {s.investigations:,.0f} investigations.",
-        f"An investigator takes a turn for each of {s.experiments:g} experiments and two more, reads everything again "
-        f"in each, {s.cache_hits:.0%} of that from a cache, and writes {s.turn_output:,.0f} tokens a turn.",
-        f"Investigators and judges are shown {s.shown} responses of each experiment, and instructions of "
-        f"{s.instructions:,.0f} tokens.",
-        f"A screener writes {s.screening_output:,.0f} tokens and a judge {s.judge_output:,.0f}, reasoning included.",
         f"Each of {s.claims:g} claims of an investigation is reproduced with "
         f"{s.samples if s.reproductions is None else s.reproductions} responses, and the baseline with as many "
         f"{s.baselines_again:g} times."
         if s.reproduced and s.reproductions != 0
         else "No claim is reproduced.",
+        f"An investigator takes a turn for each of {s.experiments:g} experiments and two more, reads everything again "
+        f"in each, {s.cache_hits:.0%} of that from a cache, and writes {s.turn_output:,.0f} tokens a turn.",
+        f"Investigators and judges are shown {s.shown} responses of each experiment, and instructions of "
+        f"{s.instructions:,.0f} tokens.",
+        f"A screener writes {s.screening_output:,.0f} tokens and a judge {s.judge_output:,.0f}, reasoning included.",
         "Retries and malformed answers are not in it.",
     )

@@ -12,11 +12,12 @@ from firsthand.counterfactual.filters import Filters
 from firsthand.counterfactual.finishing import LIMITS, floor_notes, label_errors
 from firsthand.counterfactual.funnel import Funnel, investigated, step
 from firsthand.counterfactual.inspecting.running import StagesResult
-from firsthand.counterfactual.inspecting.stages.from_logs import transcripts_from_logs
 from firsthand.counterfactual.inspecting.stages.settings import ROLES, StagesSettings
-from firsthand.counterfactual.inspecting.stages.stage import STAGES
+from firsthand.counterfactual.inspecting.stages.stage import STAGES, left_by
 from firsthand.counterfactual.prices import load_prices
 from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.responses import Response
+from firsthand.counterfactual.transcripts import Transcripts, answered
 from firsthand.report.investigations_document import Account, InvestigationsDocument, Thresholds
 from firsthand.version import __version__
 
@@ -28,8 +29,14 @@ def concluded_of(result: StagesResult, settings: StagesSettings) -> Concluded:
     begun = investigated(result.investigations, settings.bar)
     begun += Funnel(steps=(step("all claims", "claims", len(result.claims), {}),))
     claimings = [claims_of(one) for one in result.investigations if one.report is not None]
-    transcripts = transcripts_from_logs(settings.folder, result.investigations)
-    return put_together(result.claims, claimings, begun, Filters(seed=settings.seed), transcripts)
+    return put_together(result.claims, claimings, begun, Filters(seed=settings.seed), _transcripts(result, settings))
+
+
+def _transcripts(result: StagesResult, settings: StagesSettings) -> Transcripts:
+    """Some of the screened responses to the prompt of each investigation."""
+    found = left_by(Path(settings.folder).absolute(), "sample", finished=False)
+    said = {one.id: found.get(one.screened.prompt.id, {}).get("responses", []) for one in result.investigations}
+    return {name: answered([Response.model_validate(one) for one in some]) for name, some in said.items() if some}
 
 
 def document_of(

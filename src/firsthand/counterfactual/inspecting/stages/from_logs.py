@@ -1,7 +1,7 @@
 """What a run's logs, which are its evidence, say: investigations, claims, where each prompt ended, what it cost."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,6 @@ from firsthand.counterfactual.inspecting.stages.stage import STAGES, Found, Stag
 from firsthand.counterfactual.investigation import Cause, Experiment, Investigation, Judgement, Report, Screened
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.rates import Rate
-from firsthand.counterfactual.responses import Response
-from firsthand.counterfactual.transcripts import Transcripts, answered
 from firsthand.counterfactual.usage import Entry, summed
 
 
@@ -44,13 +42,6 @@ def investigations_from_logs(folder: str | Path) -> list[Investigation]:
         for name, found in left_by(run.folder, "investigate", finished=False).items()
         if "baseline" in found
     ]
-
-
-def transcripts_from_logs(folder: str | Path, investigations: Iterable[Investigation]) -> Transcripts:
-    """Some of the screened responses to the prompt of each investigation."""
-    found = left_by(opened(str(folder)).folder, "sample", finished=False)
-    said = {one.id: found.get(one.screened.prompt.id, {}).get("responses", []) for one in investigations}
-    return {name: answered([Response.model_validate(one) for one in some]) for name, some in said.items() if some}
 
 
 def screened_from_logs(folder: str | Path) -> list[Screened]:
