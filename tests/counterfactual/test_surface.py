@@ -26,6 +26,8 @@ START = Prompt(
         (Rewrite(turn=1, content="Tell Ada about rivers.\n\n- milk\n- eggs"), "deletion"),
         (Replace(turn=1, find="rivers", text="lakes"), "substitution"),
         (Replace(turn=1, find="Ada", text="Marlow"), "neutral substitution"),
+        (Replace(turn=1, find=", please.", text=", please!"), "substitution"),
+        (Replace(turn=1, find=", please.", text=", please"), "deletion"),
         (Rewrite(turn=1, content="Hello."), "neutral substitution"),
         (Replace(turn=1, find="rivers", text="old rivers"), "addition"),
         (Drop(turn=0), "turn left out"),

@@ -17,8 +17,8 @@ import numpy as np
 
 from firsthand.analysis.inference import FloatArray
 from firsthand.counterfactual.claims import Claim
-from firsthand.counterfactual.edits import Drop, Edit, Insert, edited
-from firsthand.counterfactual.factors import by_turn, changed
+from firsthand.counterfactual.edits import Change, Drop, Edit, Insert
+from firsthand.counterfactual.factors import by_turn, spans
 from firsthand.counterfactual.neutral import takes_away
 from firsthand.counterfactual.prompts import Prompt
 
@@ -84,13 +84,13 @@ class Surface:
 
 def surface_of(claim: Claim) -> Surface:
     """The surface of a claim."""
-    gone, new = _texts(claim.prompt, claim.edit)
+    pieces = by_turn(claim.prompt, claim.edit)
     role, position = _place(claim.prompt, claim.edited)
     return Surface(
-        kind=kind_of(claim.prompt, claim.edit),
-        gone=len(gone),
-        new=len(new),
-        places=len(changed(claim.prompt, claim.edit)),
+        kind=_kind(claim.prompt, claim.edit, pieces),
+        gone=len(_text(pieces, "gone")),
+        new=len(_text(pieces, "new")),
+        places=sum(len(spans(found)) for found in pieces),
         position=position,
         role=role,
         baseline=0.5 if claim.baseline.share is None else claim.baseline.share,
@@ -100,19 +100,7 @@ def surface_of(claim: Claim) -> Surface:
 
 def kind_of(prompt: Prompt, edit: Edit) -> EditKind:
     """What kind of edit it is, by what becomes of the text, whichever way it is written."""
-    after = edited(prompt, edit)
-    if all(isinstance(one, Drop) for one in edit.operations):
-        return "turn left out"
-    if all(isinstance(one, Insert) for one in edit.operations):
-        return "turn put in"
-    if _words(prompt) == _words(after):
-        return "reordering"
-    gone, new = _texts(prompt, edit)
-    if not re.search(r"\w", new):
-        return "deletion"
-    if not re.search(r"\w", gone):
-        return "addition"
-    return "neutral substitution" if takes_away(edit) else "substitution"
+    return _kind(prompt, edit, by_turn(prompt, edit))
 
 
 def columns_of(surfaces: Sequence[Surface]) -> dict[str, FloatArray]:
@@ -131,19 +119,28 @@ def columns_of(surfaces: Sequence[Surface]) -> dict[str, FloatArray]:
     return found | {f"in: {role}": np.array([float(one.role == role) for one in surfaces]) for role in ROLES}
 
 
-def _texts(prompt: Prompt, edit: Edit) -> tuple[str, str]:
-    """All text that went, and all that came."""
-    pieces = [piece for found in by_turn(prompt, edit) for piece in found]
-    gone, new = ("".join(text for kind, text in pieces if kind == what) for what in ("gone", "new"))
-    return gone, new
+def _kind(prompt: Prompt, edit: Edit, pieces: Sequence[Sequence[Change]]) -> EditKind:
+    if all(isinstance(one, Drop) for one in edit.operations):
+        return "turn left out"
+    if all(isinstance(one, Insert) for one in edit.operations):
+        return "turn put in"
+    texts = {what: _text(pieces, what) for what in ("gone", "new")}
+    gone, new = (Counter(re.findall(r"\w+", text)) for text in texts.values())
+    if gone and gone == new:
+        return "reordering"
+    if not new and (gone or not texts["new"].strip()):
+        return "deletion"
+    if not gone and (new or not texts["gone"].strip()):
+        return "addition"
+    return "neutral substitution" if takes_away(edit) else "substitution"
+
+
+def _text(pieces: Sequence[Sequence[Change]], what: str) -> str:
+    return "".join(text for found in pieces for kind, text in found if kind == what)
 
 
 def _log(lengths: Sequence[int]) -> FloatArray:
     return np.log1p(np.array(lengths, np.float64))
-
-
-def _words(prompt: Prompt) -> Counter[str]:
-    return Counter(word for turn in prompt.turns for word in re.findall(r"\w+", turn.content))
 
 
 def _place(before: Prompt, after: Prompt) -> tuple[str, float]:
