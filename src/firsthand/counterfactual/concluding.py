@@ -155,8 +155,8 @@ def _reproduced(claims: Sequence[Claim], bench: Bench, samples: int, progress: P
     known = {key for key, given in zip(wanted, drawn, strict=True) if given is not None}
     asked = [one for one in asked if all(bench.key(request) in known for request in requests[one.id])]
     rates = iter(bench.rates([(one.behaviour, request) for one in asked for request in requests[one.id]]))
-    found = {one.id: _held(one, others[one.id], next(rates), next(rates)) for one in asked}
-    return tuple(found.get(one.id, one) for one in claims)
+    held = {one.id: _held(one, others[one.id], next(rates), next(rates)) for one in asked}
+    return tuple(held.get(one.id, one) for one in claims)
 
 
 def _again(claim: Claim, samples: int) -> Request:

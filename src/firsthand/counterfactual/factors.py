@@ -127,7 +127,8 @@ def things(prompt: Prompt, edit: Edit) -> list[Thing]:
         taken = {Thing(_content(_taken(prompt, one)), ()) for one in edit.operations}
         return sorted(one for one in taken if one.gone)
     found = [_thing(place) for one in by_turn(prompt, edit) for place in _places(one)]
-    gone, new = (Counter(word for one in found for word in one[side]) for side in (0, 1))
+    gone = Counter(word for one in found for word in one.gone)
+    new = Counter(word for one in found for word in one.new)
     if gone == new and not any(one.form for one in found):
         return []
     kept = {one for one in found if any(one)}

@@ -41,7 +41,7 @@ def answered(
     responses: Sequence[Response], verdicts: Sequence[Verdict] | None = None, most: int = SHOWN
 ) -> tuple[Answered, ...]:
     """The first of some responses with their verdicts, as any file can hold them: half characters are spelled out."""
-    known = verdicts or [None] * len(responses)
+    known: Sequence[Verdict | None] = verdicts or [None] * len(responses)
     return tuple(
         Answered(response=Response.model_validate(_spelled(one.model_dump())), verdict=verdict)
         for one, verdict in list(zip(responses, known, strict=True))[:most]
