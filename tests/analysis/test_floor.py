@@ -17,13 +17,13 @@ def measured(count: int = 240, seed: int = 0, leak: str = "", per_unit: int = 4)
         size = np.where(labels, rng.normal(0.0, 0.4, count), rng.choice([-2.0, 2.0], count) + rng.normal(0, 0.4, count))
     if leak == "unit":
         labels = (units % 2 == 0) ^ (rng.random(count) < 0.1)
-        baseline = units / units.max()
     said = np.where(labels & (leak == "words"), "deleted", "replaced")
-    texts = [
-        f"the word {word} is {how} in place {n % 7}"
-        for n, (how, word) in enumerate(zip(said, "xyzw" * count, strict=False))
+    named = [f"project{unit}" if leak == "unit" else "the project" for unit in units]
+    places = [
+        f"the word {'xyzw'[n % 4]} of {name} is {how} in place {n % 7}"
+        for n, (how, name) in enumerate(zip(said, named, strict=True))
     ]
-    return floor_of(labels.tolist(), {"size": size, "baseline": baseline}, texts, units, draws=400)
+    return floor_of(labels.tolist(), {"size": size, "baseline": baseline}, places, units, draws=400)
 
 
 def reached(floor: Floor) -> dict[str, float]:
@@ -62,7 +62,7 @@ def test_a_leak_through_the_wording_is_found_by_the_words() -> None:
 
 
 def test_what_is_known_of_one_unit_alone_tells_nothing_of_another() -> None:
-    """Labels are nearly the same within a unit, and which unit it is can be read off: held out, that is no help."""
+    """Labels are nearly the same within a unit, and its name stands in the text: held out, that is no help."""
     assert max(reached(measured(leak="unit")).values()) < 0.65
 
 
