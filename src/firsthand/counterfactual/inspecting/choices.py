@@ -13,6 +13,9 @@ from typing import Final, TypeAlias
 from firsthand.counterfactual.inspecting.together import side_by_side
 from firsthand.counterfactual.responses import Response
 
+CHOICES_REFUSED: Final = (400, 422)
+"""HTTP statuses with which a provider may refuse so many choices."""
+
 FEWER: Final = (8, 1)
 """Numbers of choices that are tried where more are refused."""
 

@@ -18,7 +18,7 @@ from typing import Any, Final, Self, TypeAlias
 
 from inspect_ai.model import GenerateConfig, Model
 
-from firsthand.counterfactual.inspecting.choices import PerCall, Refusal, drawn
+from firsthand.counterfactual.inspecting.choices import CHOICES_REFUSED, PerCall, Refusal, drawn
 from firsthand.counterfactual.inspecting.converting import concerns_all, messages_of, responses_of, tools_of
 from firsthand.counterfactual.inspecting.failing import Fault, Line, cause_of, fault_of, reason_of, status_of, unusable
 from firsthand.counterfactual.inspecting.journal import Journal
@@ -243,7 +243,7 @@ class InspectTarget:
         if isinstance(error, FirsthandError):  # the engine cannot take this prompt, so others go on
             return [Response(text=error.problem, ended="error")] * size
         why = reason_of(error, self._secrets)
-        if size > 1 and status_of(error) in (400, 422):
+        if size > 1 and status_of(error) in CHOICES_REFUSED:
             return Refusal(why)  # perhaps of several choices; fewer tell
         return self._failures(why, fault, size)
 

@@ -21,7 +21,7 @@ class FakedCalls(Calls):
         self.reply = reply
         self.asked: list[tuple[str, list[Any], str]] = []
 
-    async def generate(self, role, messages, place, *, tools=(), config=None):  # type: ignore[no-untyped-def]
+    async def generate(self, role, messages, place, *, tools=(), config=None, several=False):  # type: ignore[no-untyped-def]
         self.asked.append((role, messages, place))
         reply = self.reply.pop(0) if isinstance(self.reply, list) else self.reply(role, messages, list(tools), config)
         if isinstance(reply, Exception):

@@ -7,7 +7,7 @@ from inspect_ai.model import GenerateConfig
 from pydantic import Field
 
 from firsthand.counterfactual.behaviours import Asked, Behaviour, Verdict, judged
-from firsthand.counterfactual.inspecting.choices import Refusal, drawn
+from firsthand.counterfactual.inspecting.choices import CHOICES_REFUSED, Refusal, drawn
 from firsthand.counterfactual.inspecting.converting import messages_of, responses_of, tools_of
 from firsthand.counterfactual.inspecting.settings import settings_of
 from firsthand.counterfactual.inspecting.stages.asking import ask
@@ -45,9 +45,11 @@ async def _call(calls: Calls, request: Request, first: int, size: int) -> list[R
         return [Response(text=error.problem, ended="error")] * size
     config = config_of(calls.settings.roles["target"].model, calls.settings.sampling, request, size, first)
     try:
-        output = await calls.generate("target", messages, f"{request.batch}/{first}+{size}", tools=tools, config=config)
+        output = await calls.generate(
+            "target", messages, f"{request.batch}/{first}+{size}", tools=tools, config=config, several=size > 1
+        )
     except CallRefused as refused:
-        if size > 1 and refused.status in (400, 422):
+        if size > 1 and refused.status in CHOICES_REFUSED:
             return Refusal(refused.problem)  # perhaps of several choices; fewer tell
         return [Response(text=refused.problem, ended="error")] * size
     return responses_of(output, size)

@@ -15,7 +15,7 @@ from inspect_ai.tool import ToolInfo
 from inspect_ai.util import LimitExceededError
 
 from firsthand.counterfactual.costs import money_text
-from firsthand.counterfactual.inspecting.choices import PerCall
+from firsthand.counterfactual.inspecting.choices import CHOICES_REFUSED, PerCall
 from firsthand.counterfactual.inspecting.failing import Fault, Line, cause_of, fault_of, reason_of, status_of, unusable
 from firsthand.counterfactual.inspecting.ledger import used
 from firsthand.counterfactual.inspecting.stages.quoting import Fence
@@ -146,6 +146,7 @@ class Calls:
         *,
         tools: Sequence[ToolInfo] = (),
         config: GenerateConfig | None = None,
+        several: bool = False,
     ) -> ModelOutput:
         """What a model gives.
 
@@ -155,6 +156,7 @@ class Calls:
             place: What the call is for; unique within the sample.
             tools: Tools that it is told of.
             config: Generation settings over those of the role.
+            several: Whether several choices are asked for, so that a refusal may be of their number.
 
         Raises:
             CallRefused: If the provider would not take this call.
@@ -171,7 +173,7 @@ class Calls:
         except LimitExceededError:
             raise
         except Exception as error:  # noqa: BLE001 - providers raise errors of their own, of any class
-            raise self._failed(role, cause_of(error), model.api) from None
+            raise self._failed(role, cause_of(error), model.api, several) from None
         used_now = used(output.usage)
         self.usage[role] = self.usage.get(role, Usage()) + used_now
         self.money += self.standing.answered(self.entry(role, used_now))
@@ -181,13 +183,15 @@ class Calls:
             raise CallRefused("the provider gave no choice")
         return output
 
-    def _failed(self, role: RoleName, error: BaseException, api: Any) -> CounterfactualError:
+    def _failed(self, role: RoleName, error: BaseException, api: Any, several: bool) -> CounterfactualError:
         """What to raise for a call that failed for good."""
         secrets = tuple(key for key in (api.api_key, api.initial_api_key) if isinstance(key, str) and key)
         why, fault, line = reason_of(error, secrets), fault_of(error, api), self.standing.line(role)
         if fault is Fault.ACCOUNT:
             told = unusable(error, f"the {role}", secrets)
             return self.standing.stop(RunStopped(told.problem, told.remedy))
+        if several and fault is Fault.PROMPT and status_of(error) in CHOICES_REFUSED:
+            return CallRefused(why, status_of(error))
         if line.lost(fault):
             return self.standing.stop(
                 RunStopped(

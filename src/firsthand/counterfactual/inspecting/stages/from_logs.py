@@ -25,7 +25,6 @@ from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.usage import Entry, summed
 
-
 WAITS: Final = "waits"
 """Status of what has no outcome yet."""
 
