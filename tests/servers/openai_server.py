@@ -224,7 +224,16 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
             except (BrokenPipeError, ConnectionResetError):
                 pass
             except Exception as error:  # noqa: BLE001
-                self._send(400, {"error": {"message": str(error), "type": "invalid_request_error", "code": None}})
+                self._send(
+                    400,
+                    {
+                        "error": {
+                            "message": str(error),
+                            "type": "invalid_request_error",
+                            "code": getattr(error, "code", None),
+                        }
+                    },
+                )
             finally:
                 server.left()
 

@@ -62,6 +62,7 @@ class Standing:
         per_call: How many choices the target gives in one call.
         stopped: Why the run stopped, if it did.
         waiting: Samples of this process whose call was lost, and why.
+        unfinished: What such samples have spent, which is counted again when they are made again.
         refused_first: Those of them that wait since a prompt was refused before its role had answered any.
     """
 
@@ -73,6 +74,7 @@ class Standing:
     per_call: PerCall = field(default_factory=PerCall)
     stopped: str = ""
     waiting: dict[tuple[str, str], str] = field(default_factory=dict)
+    unfinished: dict[tuple[str, str], float] = field(default_factory=dict)
     refused_first: dict[tuple[str, str], RoleName] = field(default_factory=dict)
 
     def stop(self, error: RunStopped) -> RunStopped:

@@ -105,10 +105,12 @@ def staged(run: Run, stage: StageName, samples: Sequence[Sample], work: Work) ->
         async def solve(state: TaskState, generate: Generate) -> TaskState:
             fence = Fence(run.key, marks_of(run.settings))
             calls = Calls(run.settings, fence, run.standing, stage, str(state.sample_id))
+            run.standing.spent -= run.standing.unfinished.pop((stage, calls.sample), 0.0)
             try:
                 found = await work(calls, state)
             except CallLost as lost:
                 run.standing.waiting[stage, calls.sample] = lost.problem
+                run.standing.unfinished[stage, calls.sample] = calls.money
                 raise
             except Exception as error:
                 for one in _each(error):
