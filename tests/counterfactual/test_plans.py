@@ -89,7 +89,7 @@ def test_cached_tokens_without_a_price_are_planned_as_read_anew_and_the_plan_say
         settings = PlanSettings(prompts=100, models={**PAPER, "investigator": PlanModel(model="some/model")})
         return price_plan(settings, PriceTable(prices=(price, *load_prices().prices)))
 
-    known, none, reads = with_price(cache_read=0.2, cache_write=2.5), with_price(), with_price(cache_read=0.2)
+    known, none, reads = with_price(cache_read=0.2, cache_write=1.5), with_price(), with_price(cache_read=0.2)
     costs = [one.costs.total for one in (known, reads, none)]
     assert None not in costs
     assert costs == sorted(costs)  # type: ignore[type-var]

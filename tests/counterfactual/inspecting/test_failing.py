@@ -9,7 +9,7 @@ from firsthand.counterfactual.inspecting.failing import Fault, Line, fault_of
 from firsthand.errors import EngineError
 
 
-class Http(Exception):
+class HttpError(Exception):
     """A provider's error."""
 
     def __init__(self, status: int, message: str = "no") -> None:
@@ -17,7 +17,7 @@ class Http(Exception):
         self.status_code = status
 
 
-class Coded(Exception):
+class CodedError(Exception):
     """An error of Google's client, whose status is called a code."""
 
     code = 400
@@ -37,14 +37,14 @@ class Api:
 @pytest.mark.parametrize(
     ("error", "fault"),
     [
-        *((Http(status), Fault.ACCOUNT) for status in (401, 402, 404)),
-        (Http(400, "Your credit balance is too low."), Fault.ACCOUNT),
-        (Http(429, "insufficient_quota"), Fault.ACCOUNT),
-        *((Http(status), Fault.PROMPT) for status in (400, 403, 413, 422)),
-        (Coded("candidate_count"), Fault.PROMPT),
+        *((HttpError(status), Fault.ACCOUNT) for status in (401, 402, 404)),
+        (HttpError(400, "Your credit balance is too low."), Fault.ACCOUNT),
+        (HttpError(429, "insufficient_quota"), Fault.ACCOUNT),
+        *((HttpError(status), Fault.PROMPT) for status in (400, 403, 413, 422)),
+        (CodedError("candidate_count"), Fault.PROMPT),
         (EngineError("A message holds <|im_end|>.", "Leave it out."), Fault.PROMPT),
         (ValueError("a tool has no name"), Fault.PROMPT),
-        *((Http(status), Fault.PASSING) for status in (408, 409, 429, 500, 502, 503, 529)),
+        *((HttpError(status), Fault.PASSING) for status in (408, 409, 429, 500, 502, 503, 529)),
         *((kind(), Fault.PASSING) for kind in (ConnectionError, TimeoutError, AttemptTimeoutError, EOFError)),
         (JSONDecodeError("cut", "{", 1), Fault.PASSING),
         (RuntimeError("overloaded, try again"), Fault.PASSING),

@@ -268,9 +268,7 @@ def _waits(folder: Path) -> str:
         return ""
     where = ", ".join(f"{len(whys):,} in the stage {stage!r}" for stage, whys in waiting.items())
     why = next(iter(next(iter(waiting.values())).values()))
-    return (
-        f"Calls were lost after all retries ({where}), such as: {why} Run the same command again; it makes them again."
-    )
+    return f"Calls were lost after all retries ({where}), such as: {why}"
 
 
 @contextmanager

@@ -47,8 +47,8 @@ def test_hostile_texts_stay_inside(text: str) -> None:
 MARKS = (
     "<unk> <pad> <s> </s> <bos> <mask> <|im_start|> <|im_end|> <|endoftext|> <｜User｜> <start_of_turn> <unused12> "
     "<extra_id_0> <0x0A> <fim_prefix> <file_sep> <<SYS>> <</SYS>> [INST] [/INST] [TOOL_CALLS] [MASK] <think> </think> "
-    "<|reserved special 5|> <tool_response> <end▁of▁sentence>"
-).replace("reserved special", "reserved_special")
+    "<tool_response> <end▁of▁sentence>"
+)
 
 
 @pytest.mark.parametrize("mark", [*MARKS.split(), "<|reserved special 5|>"])

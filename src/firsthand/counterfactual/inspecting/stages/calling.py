@@ -207,7 +207,7 @@ class Calls:
         self.count(role, "failed call")
         if fault is Fault.PROMPT:
             self.standing.refused_first[self.stage, self.sample] = role
-        return CallLost(f"A call of the {role} failed: {why}", "Run the same command again; it asks for it again.")
+        return CallLost(f"A call of the {role} failed: {why}", "Run the same command again; it makes it again.")
 
     def entry(self, role: RoleName, usage: Usage) -> Entry:
         """A line of the ledger."""

@@ -1,5 +1,6 @@
 """What all stages have in common: a run on disk, a task over samples, and what a finished stage left."""
 
+import re
 import traceback
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,10 @@ KEY: Final = "firsthand"
 
 Found: TypeAlias = dict[str, Any]
 Work: TypeAlias = Callable[[Calls, TaskState], Awaitable[Found]]
+
+
+_REPR: Final = re.compile(r"""\w+\((['"])(.*)\1\)""", re.DOTALL)
+"""How Inspect writes an error."""
 
 
 class NothingToDo(CounterfactualError):  # noqa: N818 - no fault: the stages before left nothing
@@ -206,7 +211,8 @@ def _found_in(place: str, _written: int) -> tuple[dict[str, Found], dict[str, st
     found, waiting = {}, {}
     for one in log.samples or ():
         if one.error is not None:
-            waiting[str(one.id)] = one.error.message
+            told = _REPR.fullmatch(one.error.message.strip())
+            waiting[str(one.id)] = told.group(2) if told else one.error.message.strip()
         elif KEY in one.store:
             found[str(one.id)] = {**one.store[KEY], "metadata": one.metadata}
     return found, waiting
