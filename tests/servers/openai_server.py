@@ -157,6 +157,9 @@ class _Http(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256  # many clients connect at the same moment
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that was killed is no error of the server's."""
+
 
 def completion(body: dict[str, Any], replies: Sequence[Reply]) -> dict[str, Any]:
     """An answer as the protocol has it."""

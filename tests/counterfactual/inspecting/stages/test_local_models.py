@@ -6,6 +6,7 @@ The model has random weights, so nothing it says is an answer. What is not under
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,16 @@ from firsthand.errors import CounterfactualError
 Serve = Callable[..., Server]
 
 
+def tiny_at(serve: Serve, folder: Path, context: int | None) -> RoleModel:
+    server = serve(answer=answers_of(replace(served(Settings(str(folder))), context=context)))
+    config: dict[str, Any] = {"max_tokens": 24}
+    return RoleModel(model="openai-api/local/tiny", base_url=server.url, config=config, billed=False)
+
+
 @pytest.fixture
 def tiny(serve: Serve, tiny_folder: Path) -> RoleModel:
     """The random model behind a server."""
-    server = serve(answer=answers_of(served(Settings(str(tiny_folder)))))
-    config: dict[str, Any] = {"max_tokens": 24}
-    return RoleModel(model="openai-api/local/tiny", base_url=server.url, config=config, billed=False)
+    return tiny_at(serve, tiny_folder, None)
 
 
 @pytest.fixture
@@ -62,6 +67,16 @@ def test_a_screener_that_writes_nonsense_flags_nothing_and_is_counted(
     assert {(one.stage, one.status) for one in result.endings} == {("screen", "invalid")}
     assert result.counts == {"screen: screener: invalid": 2}
     assert document(result, chosen).account.kept == 0
+
+
+def test_a_screener_that_the_material_is_too_long_for_gives_no_reply_and_is_asked_once(
+    tmp_path: Path, serve: Serve, tiny_folder: Path, world: RoleModel
+) -> None:
+    result = run_stages(settings(tmp_path / "run", world, screener=tiny_at(serve, tiny_folder, 600)), prompts(2))
+    assert result.finished
+    assert {(one.stage, one.status) for one in result.endings} == {("screen", "invalid")}
+    assert all("maximum context length is 600" in one.why for one in result.endings)
+    assert result.counts == {"screen: screener: no reply": 2}
 
 
 def test_an_investigator_that_calls_no_tool_files_nothing(tmp_path: Path, tiny: RoleModel, world: RoleModel) -> None:
