@@ -208,7 +208,8 @@ def _logs(folder: Path, stage: StageName) -> list[EvalLogInfo]:
 def _found_in(place: str, _written: int) -> tuple[dict[str, Found], dict[str, str]]:
     """What the samples of a log found, and what kept the others from it; read once while the log does not change."""
     log = read_eval_log(place, exclude_fields={"events", "messages", "output", "timelines"})
-    found, waiting = {}, {}
+    found: dict[str, Found] = {}
+    waiting: dict[str, str] = {}
     for one in log.samples or ():
         if one.error is not None:
             told = _REPR.fullmatch(one.error.message.strip())
