@@ -1,9 +1,11 @@
 """Plans: what the paper reports of its own runs comes out of the plan, and each setting moves what it should."""
 
+from datetime import date
+
 import pytest
 
 from firsthand.counterfactual.plans import Plan, PlanModel, PlanSettings, Role, mean_tokens, price_plan
-from firsthand.counterfactual.prices import load_prices
+from firsthand.counterfactual.prices import Price, PriceTable, load_prices
 from firsthand.counterfactual.prompts import Prompt, Turn
 from firsthand.counterfactual.usage import Usage
 
@@ -79,6 +81,32 @@ def test_a_role_without_a_price_is_unknown_and_the_rest_is_priced() -> None:
     assert found.costs.unknown == ("someone/new",)
     assert found.costs.known > 3000
     assert used(found, "classify").calls == 1736 * 13 * 30
+
+
+def test_cached_tokens_without_a_price_are_planned_as_read_anew_and_the_plan_says_so() -> None:
+    def with_price(**cache: float) -> Plan:
+        price = Price(model="some/*", input=2, output=8, date=date(2026, 1, 1), source="a contract", **cache)
+        settings = PlanSettings(prompts=100, models={**PAPER, "investigator": PlanModel(model="some/model")})
+        return price_plan(settings, PriceTable(prices=(price, *load_prices().prices)))
+
+    known, none, reads = with_price(cache_read=0.2, cache_write=1.5), with_price(), with_price(cache_read=0.2)
+    costs = [one.costs.total for one in (known, reads, none)]
+    assert None not in costs
+    assert costs == sorted(costs)  # type: ignore[type-var]
+    assert none.costs.usage.tokens == known.costs.usage.tokens
+    assert used(none, "investigate").cache_read == 0
+    assert used(reads, "investigate").cache_read > 0
+    assert used(reads, "investigate").cache_write == 0
+    for one, noted in ((known, False), (none, True), (reads, True)):
+        assert any("some/model" in line for line in one.assumptions) == noted
+
+
+def test_a_classifier_writes_what_the_settings_say() -> None:
+    models: dict[Role, PlanModel] = {**PAPER, "classifier": PlanModel(model=OPUS)}
+    short, long = plan(models=models), plan(models=models, classifier_output=600.0)
+    assert used(short, "classify").output == 60 * used(short, "classify").calls
+    assert used(long, "classify").output == 600 * used(long, "classify").calls
+    assert any("600 for each response" in line for line in long.assumptions)
 
 
 def test_no_prompts_cost_nothing() -> None:

@@ -141,7 +141,7 @@ def document(ran: Ran, concluded: Concluded, bench: Bench, about: About) -> Inve
         package_version=__version__,
         started=first,
         finished=last,
-        stopped=next((one.ended for one in ran.investigations if one.ended), ""),
+        stopped=_stopped(ran, bench),
         notes=(
             f"{len(concluded.filtered)} of {len(concluded.claims)} claims pass the filters that programs can carry "
             f"out: balanced, reproduced by another implementation, one thing changed. {UNJUDGED}",
@@ -149,6 +149,16 @@ def document(ran: Ran, concluded: Concluded, bench: Bench, about: About) -> Inve
         ),
         limits=LIMITS,
         reproduce=about.reproduce,
+    )
+
+
+def _stopped(ran: Ran, bench: Bench) -> str:
+    """Why the run is not finished; empty if it is."""
+    if not ran.undrawn:
+        return next((one.ended for one in ran.investigations if one.ended), "")
+    return (
+        f"The budget of {bench.budget.words} was spent when {len(ran.waiting):,} of {len(ran.prompts):,} prompts were "
+        "sampled. Screening compares prompts with each other, and waits for the others."
     )
 
 
@@ -175,6 +185,7 @@ def account_of(ran: Ran) -> Account:
         len(ran.prompts) + ran.repeated,
         ("each once", {"given more than once": ran.repeated}),
         ("sampled", {"the budget was spent": len(ran.undrawn)}),
+        ("screened", {"waiting until all prompts are sampled": len(ran.waiting)}),
         ("flagged", {**nothing, f"rated below {ran.settings.threshold}": below}),
         ("chosen", {"beyond the limit of investigations": len(ran.passed_over)}),
         ("investigated", {"not finished": len(ran.investigations) - len(ran.finished)}),

@@ -59,7 +59,9 @@ class Ran:
         prompts: The prompts, each once.
         repeated: Prompts that were given more than once, and asked once.
         undrawn: Prompts whose responses the budget did not allow for.
-        screening: What was found of the others.
+        waiting: The others, if there are such: screening compares prompts with each other, so it would find something
+            else when all of them are there, and waits until they are.
+        screening: What was found of all prompts.
         passed_over: Flagged, but more than are investigated.
         investigations: One for each that was investigated.
     """
@@ -70,6 +72,7 @@ class Ran:
     prompts: tuple[Prompt, ...]
     repeated: int
     undrawn: tuple[Prompt, ...]
+    waiting: tuple[Prompt, ...]
     screening: Screening
     passed_over: tuple[Screened, ...]
     investigations: tuple[Investigation, ...]
@@ -105,10 +108,12 @@ def investigate(
         raise CounterfactualError("There is no prompt to investigate.", "Give at least one.")
     unique = list({prompt.id: prompt for prompt in prompts}.values())
     requests = [Request(prompt=prompt, batch=SCREEN, samples=settings.sampling.samples) for prompt in unique]
-    drawn = list(zip(unique, sample(bench, requests, "sampling", progress), strict=True))
+    drawn = sample(bench, requests, "sampling", progress)
+    undrawn = tuple(prompt for prompt, responses in zip(unique, drawn, strict=True) if responses is None)
+    whole = [(prompt, given) for prompt, given in zip(unique, drawn, strict=True) if given is not None]
     progress.say("screening")
     screening = screen(
-        [(prompt, responses) for prompt, responses in drawn if responses is not None],
+        [] if undrawn else whole,
         candidates,
         own_words=settings.own_words,
         threshold=settings.threshold,
@@ -131,7 +136,8 @@ def investigate(
         investigator=investigator.name,
         prompts=tuple(unique),
         repeated=len(prompts) - len(unique),
-        undrawn=tuple(prompt for prompt, responses in drawn if responses is None),
+        undrawn=undrawn,
+        waiting=tuple(prompt for prompt, _ in whole) if undrawn else (),
         screening=screening,
         passed_over=tuple(flagged[len(chosen) :]),
         investigations=tuple(found),

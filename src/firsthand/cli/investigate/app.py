@@ -36,6 +36,9 @@ MostResponses = Annotated[
 MostTokens = Annotated[
     int | None, typer.Option("--most-tokens", help="Stop before more tokens are drawn in this folder.", min=1)
 ]
+MostMinutes = Annotated[
+    float | None, typer.Option("--most-minutes", help="Begin no call after so many minutes of this run.", min=0.0)
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the cost, and stop.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Also write the result as JSON.")]
 Device = Annotated[str | None, typer.Option(help="Such as cpu or cuda:0; auto spreads over all GPUs.")]
@@ -56,6 +59,7 @@ def demo(
     seed: Seed = 0,
     most_responses: MostResponses = None,
     most_tokens: MostTokens = None,
+    most_minutes: MostMinutes = None,
     dry_run: DryRun = False,
     json: Json = None,
     device: Device = None,
@@ -73,6 +77,7 @@ def demo(
             out=out,
             drawn={"samples": samples, "max_tokens": max_tokens, "seed": seed},
             limits={"responses": most_responses, "tokens": most_tokens},
+            minutes=most_minutes,
             most=investigations,
             reproduce=reproduce,
             thorough=not light,
@@ -104,6 +109,7 @@ def run(
     seed: Seed = 0,
     most_responses: MostResponses = None,
     most_tokens: MostTokens = None,
+    most_minutes: MostMinutes = None,
     dry_run: DryRun = False,
     json: Json = None,
     device: Device = None,
@@ -124,6 +130,7 @@ def run(
             out=out,
             drawn={"samples": samples, "max_tokens": max_tokens, "seed": seed},
             limits={"responses": most_responses, "tokens": most_tokens},
+            minutes=most_minutes,
             most=investigations,
             reproduce=reproduce,
             thorough=not light,

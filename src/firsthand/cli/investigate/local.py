@@ -38,6 +38,7 @@ class Ask:
         out: Folder of the run.
         drawn: Fields of :class:`~firsthand.counterfactual.responses.Sampling`.
         limits: Most responses and tokens of the folder.
+        minutes: Longest time of this run.
         most: Most investigations.
         reproduce: Responses to another implementation of each claim's edit; ``None``: as many as every batch has.
         thorough: Whether the investigator confirms many edits, or few.
@@ -55,6 +56,7 @@ class Ask:
     out: Path
     drawn: dict[str, int]
     limits: dict[str, int | None]
+    minutes: float | None
     most: int | None
     reproduce: int | None
     thorough: bool
@@ -81,7 +83,8 @@ class Ask:
     @property
     def budget(self) -> Budget:
         """What the folder may cost."""
-        return Budget(**self.limits, longest=self.settings.sampling.max_tokens)
+        seconds = None if self.minutes is None else 60.0 * self.minutes
+        return Budget(**self.limits, longest=self.settings.sampling.max_tokens, seconds=seconds)
 
     @property
     def command(self) -> str:
