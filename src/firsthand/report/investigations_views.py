@@ -135,8 +135,14 @@ def _decided(experiment: Experiment) -> tuple[bool, bool]:
 
 
 def has_confirmed_cause(investigation: Investigation) -> bool:
-    """Whether an edit was found to change the rate on responses that were drawn after it had been fixed."""
-    return any(one.stage == "confirmed" and one.decision == "changes" for one in investigation.experiments)
+    """Whether an edit of a cause that the report names changed the rate, on responses drawn after it had been fixed.
+
+    Where no report was filed, any such edit counts.
+    """
+    changing = {one.number for one in investigation.experiments if one.stage == "confirmed" and _decided(one)[1]}
+    if investigation.report is None:
+        return bool(changing)
+    return any(changing & set(cause.experiments) for cause in investigation.report.causes)
 
 
 def status_of(investigation: Investigation, threshold: float) -> Status:
