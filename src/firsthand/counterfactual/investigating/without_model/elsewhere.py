@@ -1,14 +1,15 @@
 """The same kind of edit at another place: what less text alone, or any edit of this size, would do.
 
 Other text is chosen by the prompt and the edit alone, without a look at any result of it: as fine as what the edit
-changes if that is possible, outside of it and of everything that is suspected, and together at least as long and at
-most twice as long. Where the rest of the prompt holds no such text there is no matched edit.
+changes if that is possible, outside of it and of everything that is suspected, together at least as long and at most
+twice as long, and such that the prompt becomes shorter by at least as much. Where the rest of the prompt holds no such
+text there is no matched edit.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
-from firsthand.counterfactual.edits import Edit, Replace
+from firsthand.counterfactual.edits import Edit, Replace, edited
 from firsthand.counterfactual.factors import changed
 from firsthand.counterfactual.investigating.without_model.findings import (
     LEAVES,
@@ -52,17 +53,13 @@ def matched(findings: Findings, edit: Edit, segments: Sequence[Segment], kind: K
         segments: What it changes.
         kind: What it does with them.
     """
-    size = size_of(findings.prompt, edit)
-    if kind == "removed":
-        tries = [_deleted(findings, size, segments, fine) for fine in _finenesses(segments)]
-    elif kind == "replaced":
-        kinds = dict.fromkeys([*(one.kind for one in segments), "word"])
-        tries = [_exchanged(findings, size, segments, tuple(kinds)[:n]) for n in range(1, len(kinds) + 1)]
-    else:
-        tries = [_moved(findings, size, segments, kind)]
+    size, shorter = size_of(findings.prompt, edit), shorter_by(findings.prompt, edit)
     most, whole = _LARGER * size + _SLACK, _takes_turns(edit)
-    fitting = [one for one in tries if one and size_of(findings.prompt, one[0]) <= most]
-    return next((one for one in fitting if whole or not _takes_turns(one[0])), None)
+    for made in _tries(findings, size, segments, kind):
+        fits = made and size_of(findings.prompt, made[0]) <= most and shorter_by(findings.prompt, made[0]) >= shorter
+        if made and fits and (whole or not _takes_turns(made[0])):
+            return made
+    return None
 
 
 def less_text(findings: Findings) -> Made | None:
@@ -86,9 +83,21 @@ def size_of(prompt: Prompt, edit: Edit) -> int:
     return sum(len(span.gone) for span in changed(prompt, edit))
 
 
-def _finenesses(segments: Sequence[Segment]) -> tuple[bool, bool]:
+def shorter_by(prompt: Prompt, edit: Edit) -> int:
+    """How many characters a prompt is shorter by after an edit; 0 if it is not."""
+    return max(0, prompt.characters - edited(prompt, edit).characters)
+
+
+def _tries(findings: Findings, size: int, segments: Sequence[Segment], kind: Kind) -> Iterator[Made | None]:
+    """Edits in the order in which they are preferred; where nothing can be exchanged that is as long, as much goes."""
+    if kind not in ("removed", "replaced"):
+        yield _moved(findings, size, segments, kind)
+        return
+    if kind == "replaced":
+        kinds = tuple(dict.fromkeys([*(one.kind for one in segments), "word"]))
+        yield from (_exchanged(findings, size, segments, kinds[:count]) for count in range(1, len(kinds) + 1))
     fine = all(segment.kind in LEAVES for segment in segments)
-    return fine, not fine
+    yield from (_deleted(findings, size, segments, one) for one in (fine, not fine))
 
 
 def _deleted(findings: Findings, size: int, segments: Sequence[Segment], fine: bool) -> Made | None:

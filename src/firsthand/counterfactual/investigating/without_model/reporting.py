@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from firsthand.counterfactual.deciding import change_interval
+from firsthand.counterfactual.investigating.without_model.elsewhere import shorter_by, size_of
 from firsthand.counterfactual.investigating.without_model.findings import Findings
 from firsthand.counterfactual.investigating.without_model.hypotheses import Role
 from firsthand.counterfactual.investigating.without_model.settings import SearchSettings
@@ -24,6 +25,8 @@ NOT_TRIED = (
 )
 ANY_EDIT: Final = "Sensitive to any edit of this size"
 NOT_TESTED: Final = "Specificity not tested"
+_AS_LARGE: Final = 0.75
+"""Part of what is deleted that text about nothing has to replace, before it shows that only length matters."""
 _WHY: Final = {
     "no text": "the rest of the prompt holds no text of this size",
     "no batch": "no batch was left for a control",
@@ -79,6 +82,7 @@ class _Writer:
         self.refuted: list[Cause] = []
         self.undecided: list[str] = []
         self._said: list[str] = []
+        self._has_length = False
         for number in range(len(findings.found)):
             self._sort_found(number)
         for one in tests:
@@ -132,9 +136,9 @@ class _Writer:
             return
         says = self._controls.says(mine[0])
         if self._is_length(mine[0], says):
-            mine += [one for one in self._tests if self._shows_length(one) and one not in mine]
-            hypothesis = "the length of the prompt, since other text deleted changes the rate too, and text about "
-            self._name(hypothesis + "nothing does not", None, mine)
+            control = self._controls.of(mine[0])
+            others = [one for one in self._tests if self._shows_length(one) or one is control]
+            self._name_length(mine[0], [*mine, *(one for one in others if one not in mine)])
         else:
             self._conclude(self._hypothesis(number, mine), called(self._findings.found[number].units), says, mine)
         for one in mine:
@@ -156,6 +160,16 @@ class _Writer:
             self.refuted.append(self._cause(f"{what} more than other text of its size", [*tests, control], False))
         else:
             self.undecided.append(f"{what} or any edit of this size ({told})")
+
+    def _name_length(self, one: Tested, tests: Sequence[Tested]) -> None:
+        if self._has_length:
+            self._said.append(f"It is length here, too: {self._line(one)}.")
+            return
+        self._has_length = True
+        hypothesis = (
+            "the length of the prompt, since other text deleted changes the rate too, and text about nothing does"
+        )
+        self._name(f"{hypothesis} not", None, tests)
 
     def _name(self, hypothesis: str, specific: bool | None, tests: Sequence[Tested]) -> None:
         """Call something a cause."""
@@ -206,6 +220,14 @@ class _Writer:
         """Whether less text does the same elsewhere, and as much text about nothing in its place does not."""
         plan = one[0]
         if plan.kind != "removed" or self._decision("instead", plan.cause) != "does not change":
+            return False
+        prompt = self._findings.prompt
+        instead = next(other for other, _ in self._tests if (other.role, other.cause) == ("instead", plan.cause))
+        if size_of(prompt, instead.edit) < _AS_LARGE * size_of(prompt, plan.edit):
+            return False
+        # Edits that hardly shorten the prompt change the rate only where they touch a cause of their own.
+        kept = [other for other in self._tests if 2 * shorter_by(prompt, other[0].edit) < shorter_by(prompt, plan.edit)]
+        if any(test.decision == "changes" and not self._controls.is_specific((some, test)) for some, test in kept):
             return False
         return says == "any edit" or (plan.cause == 0 and says != "specific" and shows_length(self._tests))
 

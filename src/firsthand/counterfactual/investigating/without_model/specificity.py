@@ -100,6 +100,10 @@ class Controls:
         """The control of an edit; ``None`` if it has none."""
         return self._by_number.get(one[1].number)
 
+    def is_specific(self, one: Tested) -> bool:
+        """Whether a control shows that it is this text."""
+        return self.of(one) is not None and self.says(one) == "specific"
+
     def says(self, one: Tested) -> Specificity:
         """What its control says of an edit that changes the rate."""
         control = self.of(one)
