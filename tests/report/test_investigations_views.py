@@ -58,6 +58,14 @@ def test_a_confirmed_edit_is_shown_before_a_larger_change_that_was_only_explored
     assert not has_confirmed_cause(explored)
 
 
+def test_an_edit_that_changes_the_rate_is_no_confirmed_cause_where_the_report_names_none() -> None:
+    one = planted.verified()
+    assert one.report is not None
+    unnamed = one.report.model_copy(update={"causes": (), "refuted": one.report.causes})
+    assert not has_confirmed_cause(one.model_copy(update={"report": unnamed}))
+    assert has_confirmed_cause(one.model_copy(update={"report": None}))
+
+
 def test_without_a_valid_rate_on_both_sides_nothing_is_most_informative() -> None:
     one = planted.verified()
     assert most_informative(one.model_copy(update={"experiments": one.experiments[3:4]})) is None

@@ -17,7 +17,7 @@ from firsthand.counterfactual.investigation import Investigation
 from firsthand.counterfactual.store import NAME, Store
 from firsthand.report.investigations_files import read_json
 
-SMALL = ("--samples", "4", "--max-tokens", "6", "--investigations", "2")
+SMALL = ("--samples", "4", "--max-tokens", "16", "--investigations", "2")
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +43,8 @@ def test_the_demo_accounts_for_forty_prompts_and_a_second_run_draws_nothing(
     document = read_json(out / "result.json")
     assert sum(document.account.places.values()) == document.account.began == len(DEMO)
     assert {name.name for name in out.iterdir()} >= {"report.html", "claims", "data", "store.sqlite"}
+    assert set(document.cut_off) == {one.id for one in document.investigations if one.report is not None}
+    assert all(0.0 <= share <= 1.0 for share in document.cut_off.values())
     lines = (out / "investigations.jsonl").read_text().splitlines()
     found = [Investigation.model_validate_json(line) for line in lines]
     assert len(found) == 2
