@@ -218,7 +218,7 @@ def _cut_off(investigation: Investigation, ran: Ran, bench: Bench) -> float | No
     prompt, samples = investigation.screened.prompt, ran.settings.sampling.samples
     batches = [Request(prompt=prompt, batch=f"baseline.{number}", samples=samples) for number in range(1, _BASELINES)]
     batches += [
-        Request(prompt=edited(prompt, one.edit), batch=one.batch, samples=samples)
+        Request(prompt=edited(prompt, one.edit), batch=one.batch, samples=one.rate.responses)
         for one in investigation.experiments
         if one.stage == "confirmed"
     ]

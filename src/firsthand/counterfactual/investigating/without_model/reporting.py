@@ -98,7 +98,7 @@ class _Writer:
                 case "length" if one[1].decision != "changes":
                     self._sort(one)
                 case "length" if not one[1].control_of and not shows_length(tests):
-                    self._said.append(f"Other text has an effect as well: {self._line(one)}.")
+                    self._said.append(f"Leaving less text changes the rate as well: {self._line(one)}.")
 
     def answer(self) -> list[str]:
         """Sentences of the answer."""
