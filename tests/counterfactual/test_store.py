@@ -1,5 +1,6 @@
 """Nothing is paid twice: what a call gave is kept before it is used, and found again as it was."""
 
+import importlib
 import random
 import sqlite3
 import subprocess
@@ -16,7 +17,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from scripted_runs import PROMPTS, SPARKLES, Scripted, prompt, run
 
-from firsthand.counterfactual.behaviours import Called, Verdict
+from firsthand.counterfactual import behaviours
+from firsthand.counterfactual.asking import Bench, by_program
+from firsthand.counterfactual.behaviours import Called, Computed, Verdict
 from firsthand.counterfactual.investigation import Investigation
 from firsthand.counterfactual.prompts import ToolCall
 from firsthand.counterfactual.responses import Request, Response
@@ -237,3 +240,27 @@ def _wait_for(log: Path, lines: int, process: BaseProcess) -> None:
             return
         time.sleep(0.005)
     raise AssertionError("the run made no progress")
+
+
+def test_verdicts_of_a_function_that_was_changed_are_not_those_of_what_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bench judges the same batch anew, and what was found before stays under what found it."""
+    module = tmp_path / "changing_judge.py"
+    monkeypatch.syspath_prepend(tmp_path)
+    behaviour = Computed(question="Is it long?", function="changing_judge:judge")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def found(limit: int) -> int:
+        module.write_text(f"# judges lengths\ndef judge(response):\n    return len(response.text) > {limit}\n")
+        sys.modules.pop("changing_judge", None)
+        importlib.invalidate_caches()
+        behaviours._function.cache_clear()
+        behaviours._source.cache_clear()
+        with Store(tmp_path / "run") as store:
+            bench = Bench(Scripted(), by_program, store)
+            if not bench.has(bench.key(REQUEST)):
+                bench.ask({bench.key(REQUEST): REQUEST})
+            return bench.rates([(behaviour, REQUEST)])[0].yes
+
+    assert [found(3), found(300), found(3)] == [3, 0, 3]

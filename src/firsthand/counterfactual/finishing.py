@@ -26,6 +26,9 @@ from firsthand.report.investigations_html import write_investigations
 from firsthand.trials.files import write_atomic
 from firsthand.version import __version__
 
+_BASELINES: Final = 9
+"""Batches of a baseline that are looked for."""
+
 SHOWN: Final = 2
 """Responses of a batch that are shown."""
 
@@ -138,6 +141,7 @@ def document(ran: Ran, concluded: Concluded, bench: Bench, about: About) -> Inve
         label_errors=label_errors(concluded),
         costs=costs_of(ledger, load_prices()),
         samples=tuple(one for investigation in ran.finished for one in _samples(investigation, ran, bench)),
+        cut_off={one.id: share for one in ran.finished if (share := _cut_off(one, ran, bench)) is not None},
         package_version=__version__,
         started=first,
         finished=last,
@@ -224,6 +228,20 @@ def _samples(investigation: Investigation, ran: Ran, bench: Bench) -> list[Sampl
         if one.stage == "confirmed" and one.decision == "changes":
             found += _shown(investigation, ran, bench, one.number, edited(prompt, one.edit), one.batch)
     return found
+
+
+def _cut_off(investigation: Investigation, ran: Ran, bench: Bench) -> float | None:
+    """Share of the responses of the baseline and of confirmed edits that were cut off."""
+    prompt, samples = investigation.screened.prompt, ran.settings.sampling.samples
+    batches = [Request(prompt=prompt, batch=f"baseline.{number}", samples=samples) for number in range(1, _BASELINES)]
+    batches += [
+        Request(prompt=edited(prompt, one.edit), batch=one.batch, samples=one.rate.responses)
+        for one in investigation.experiments
+        if one.stage == "confirmed"
+    ]
+    held = [bench.store.responses(request, bench.identity) for request in batches]
+    ended = [response.ended for responses in held for response in responses or ()]
+    return ended.count("length") / len(ended) if ended else None
 
 
 def _shown(

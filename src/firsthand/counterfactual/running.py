@@ -118,6 +118,7 @@ def investigate(
         own_words=settings.own_words,
         threshold=settings.threshold,
         frequent=settings.frequent,
+        within=settings.sampling.max_tokens,
     )
     for one in screening.screened:
         bench.store.keep_part(SCREEN, one.prompt.id, one)

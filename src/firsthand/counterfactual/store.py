@@ -1,9 +1,9 @@
 """Everything that a run pays for, in one file of the run's folder: responses, verdicts, and what was made of them.
 
 Each batch of responses is kept under :meth:`~firsthand.counterfactual.responses.Request.key`, each batch's verdicts
-under the hash of the behaviour and that key. A row is written in one transaction right after the call came back and
-before anything is made of it: a run that is killed loses the calls that were in flight, and the same command goes on
-from there without asking for anything twice.
+under the hash of the behaviour and of the program that judges it, and that key. A row is written in one transaction
+right after the call came back and before anything is made of it: a run that is killed loses the calls that were in
+flight, and the same command goes on from there without asking for anything twice.
 
 The file is an SQLite database in WAL mode with ``synchronous=FULL``: a row is on the disk when its call returns, also
 if the power fails. That costs a few milliseconds beside a call that costs seconds. The connection holds SQLite's own
@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple, Self, TypeVar
 
 from pydantic import ValidationError
 
-from firsthand.counterfactual.behaviours import Asked, Program, Verdict
+from firsthand.counterfactual.behaviours import JUDGING, Asked, Computed, Program, Verdict, source_of
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.responses import Request, Response
 from firsthand.counterfactual.store_file import damaged, failed, opened
@@ -256,8 +256,14 @@ class Store:
 
 
 def behaviour_key(behaviour: Program | Asked) -> str:
-    """Under which verdicts on a behaviour are kept: equal for equal behaviours."""
-    return digest(behaviour.model_dump(mode="json"))
+    """Under which verdicts on a behaviour are kept: equal for equal behaviours that are judged in the same way.
+
+    What a program finds depends on the program, too: a function that was changed has no verdicts yet.
+    """
+    said = behaviour.model_dump(mode="json")
+    if isinstance(behaviour, Asked):
+        return digest(said)
+    return digest([said, JUDGING, source_of(behaviour) if isinstance(behaviour, Computed) else ""])
 
 
 def _json(value: object) -> str:

@@ -29,6 +29,6 @@ def marks_of(settings: StagesSettings) -> tuple[str, ...]:
 def _marks(name: str, arguments: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     from firsthand.counterfactual.inspecting.serving import Settings, served
 
-    tokenizer = served(Settings(name, **dict(arguments))).loaded.tokenizer  # type: ignore[arg-type]
+    tokenizer = served(Settings(name, **dict(arguments))).loaded.tokenizer
     listed = {*tokenizer.all_special_tokens, *tokenizer.get_added_vocab()}
     return tuple(sorted(one for one in listed if len(one.strip()) >= _SHORTEST))
