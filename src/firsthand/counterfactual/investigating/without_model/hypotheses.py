@@ -9,7 +9,7 @@ system's turn, earlier exchanges, the longest other block, the order of sentence
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from firsthand.counterfactual.edits import Edit, edited
 from firsthand.counterfactual.investigating.without_model.elsewhere import Kind, less_text
@@ -18,6 +18,7 @@ from firsthand.counterfactual.investigating.without_model.findings import (
     Findings,
     Found,
     attempted,
+    by_text,
     deleting,
     leaves_of,
     lists_of,
@@ -31,6 +32,10 @@ from firsthand.counterfactual.segments import Segment, kept, outside, removed, r
 Role: TypeAlias = Literal[
     "without", "instead", "part", "place", "together", "alone", "length", "whole", "rival", "block", "control"
 ]
+
+
+ELSE: Final = 1
+"""Which neutral text takes a part's place: the same for causes and rivals, so that it does not tell them apart."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,7 @@ def _of_cause(findings: Findings, number: int, found: Found) -> Iterator[Planned
         kind: Kind = "replaced" if first else "removed"
         done = f"{what} {'replaced' if first else 'deleted'}"
         yield Planned(edit, what, done, "without", number, tuple(found.segments), kind)
-    edit = attempted(replaced, prompt, found.segments, 1)
+    edit = attempted(replaced, prompt, found.segments, ELSE)
     if edit:
         how = "replaced by something else again" if first else "replaced by something neutral"
         yield Planned(edit, f"what is said by {what}", f"{what} {how}", "instead", number)
@@ -129,7 +134,7 @@ def _orders(findings: Findings) -> Iterator[Planned]:
 def _kinds(findings: Findings) -> Iterator[Planned]:
     for kind in REPLACED_TOGETHER:
         some = others_of(findings, kind)
-        edit = attempted(replaced, findings.prompt, some) if some else None
+        edit = attempted(replaced, findings.prompt, some, ELSE) if some else None
         if edit:
             texts: dict[str, Segment] = {one.text: one for one in some}
             what = called([(one,) for one in texts.values()])
@@ -164,8 +169,9 @@ def _fine(findings: Findings) -> Iterator[Planned]:
             yield Planned(edit, "the order of sentences", done, "rival", segments=run, kind="reversed")
     free = outside(findings.roots, away)
     words = [one for one in leaves_of(free) if one.kind == "word" and not any(one.text in two.text for two in away)]
-    for word in sorted(words, key=lambda one: (not one.text.isupper(), one.start - one.end))[:2]:
-        edit = attempted(replaced, prompt, [word])
+    striking = sorted(words, key=lambda one: (not one.text.isupper(), one.start - one.end))
+    for unit in by_text(striking)[:2]:
+        edit = attempted(replaced, prompt, list(unit), ELSE)
         if edit:
-            what = called([(word,)])
-            yield Planned(edit, what, f"{what} replaced", "rival", segments=(word,), kind="replaced")
+            what = called([unit])
+            yield Planned(edit, what, f"{what} replaced", "rival", segments=unit, kind="replaced")
