@@ -44,12 +44,56 @@ def test_reasoning_is_no_part_of_what_was_said() -> None:
     assert judged(SORRY, Response(text="Sure.", reasoning="I should be sorry")) is Verdict.NO
 
 
-def test_what_might_have_come_after_a_cut_is_invalid_where_the_question_is_about_the_whole() -> None:
-    whole = SORRY.model_copy(update={"cut_off": "invalid"})
-    assert judged(whole, Response(text="Sure,", ended="length")) is Verdict.INVALID
-    assert judged(whole, Response(text="Sorry,", ended="length")) is Verdict.YES
-    assert judged(whole, Response(text="Sure.", ended="stop")) is Verdict.NO
-    assert judged(SORRY, Response(text="Sure,", ended="length")) is Verdict.NO
+CUT = Response(text="Sure, and so on for more than sixty characters, which are an opening: all of it.", ended="length")
+
+
+@pytest.mark.parametrize(
+    ("change", "found", "not_found"),
+    [
+        ({}, Verdict.YES, Verdict.INVALID),
+        ({"within": 24}, Verdict.YES, Verdict.NO),
+        ({"decided_by": "opening"}, Verdict.YES, Verdict.NO),
+        ({"decided_by": "all"}, Verdict.INVALID, Verdict.NO),
+        ({"decided_by": "whole"}, Verdict.INVALID, Verdict.INVALID),
+        ({"decided_by": "whole", "within": 24}, Verdict.INVALID, Verdict.INVALID),
+    ],
+)
+def test_what_a_cut_leaves_open_is_invalid(change: dict[str, object], found: Verdict, not_found: Verdict) -> None:
+    behaviour = SORRY.model_copy(update=change)
+    assert judged(behaviour, CUT) is not_found
+    assert judged(behaviour, CUT.model_copy(update={"text": f"Sorry! {CUT.text}"})) is found
+    assert judged(behaviour, CUT.model_copy(update={"ended": "stop"})) is Verdict.NO
+    assert judged(behaviour, Response(text="Sorry.")) is Verdict.YES
+
+
+def test_an_opening_of_which_too_little_was_seen_is_open() -> None:
+    opening = SORRY.model_copy(update={"decided_by": "opening"})
+    assert judged(opening, Response(text="Sure,", ended="length")) is Verdict.INVALID
+
+
+def test_the_last_word_of_a_response_that_was_cut_off_may_have_gone_on() -> None:
+    within = Pattern(question="?", pattern=r"\bart\b", within=8)
+    assert judged(within, Response(text="It is an art", ended="length")) is Verdict.NO
+    assert judged(within, Response(text="It is art, an art", ended="length")) is Verdict.YES
+    assert judged(within, Response(text="It is an art")) is Verdict.YES
+    assert judged(within, Response(text="art", ended="length")) is Verdict.INVALID
+    assert judged(Pattern(question="?", pattern="数据"), Response(text="这是数据", ended="length")) is Verdict.YES
+
+
+def test_a_tool_that_was_not_called_before_the_cut_might_have_been() -> None:
+    behaviour = Called(question="?", tool="search")
+    assert judged(behaviour, Response(text="Let me", ended="length")) is Verdict.INVALID
+    assert judged(behaviour, calls(query="x").model_copy(update={"ended": "length"})) is Verdict.YES
+
+
+def test_a_function_answers_for_cut_off_responses_itself_unless_it_says_what_decides(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = _module(monkeypatch)
+    module.calm = lambda response: "!" not in response.text  # type: ignore[attr-defined]
+    behaviour = Computed(question="Is it calm?", function=f"{HERE}:calm")
+    assert judged(behaviour, CUT) is Verdict.YES
+    assert judged(behaviour.model_copy(update={"decided_by": "all"}), CUT) is Verdict.INVALID
 
 
 def test_a_call_is_judged_by_tool_and_argument() -> None:

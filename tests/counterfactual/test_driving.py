@@ -264,3 +264,98 @@ def test_a_run_accounts_for_every_prompt_and_finds_the_word_that_matters(tmp_pat
     cut = run(tmp_path / "cut", Scripted(), budget=Budget(responses=5 * SAMPLES))
     assert len(cut.undrawn) == len(PROMPTS) - 5
     assert sum(account_of(cut).places.values()) == len(PROMPTS)
+
+
+class Flaky(Scripted):
+    """Some of its calls fail: the second response of every third batch."""
+
+    def __init__(self, fails: bool = True) -> None:
+        super().__init__()
+        self.fails = fails
+
+    def respond(self, requests: Sequence[Request]) -> list[list[Response]]:
+        return [
+            [batch[0], Response(text="503", ended="error"), *batch[2:]] if self.fails and number % 3 == 0 else batch
+            for number, batch in enumerate(super().respond(requests))
+        ]
+
+
+def test_what_failed_is_asked_again_by_a_later_run_and_by_no_other_and_ends_as_if_it_had_not(tmp_path: Path) -> None:
+    with Store(tmp_path / "whole") as whole, Store(tmp_path / "flaky") as store:
+        wanted = driven(whole, Scripted())
+        first = Flaky()
+        cut = driven(store, first)
+        assert cut != wanted
+        keys = [request.key("scripted") for call in first.calls for request in call]
+        assert len(keys) == len(set(keys))  # a run asks for nothing twice
+        later = Flaky(fails=False)
+        assert driven(store, later) == wanted
+        assert 0 < sum(map(len, later.calls)) < sum(map(len, first.calls))
+        assert store.parts(INVESTIGATION, Investigation) == whole.parts(INVESTIGATION, Investigation)
+        last = Scripted()
+        driven(store, last)
+        assert not last.calls
+
+
+def test_what_failed_is_taken_as_it_is_where_no_budget_is_left_to_ask_again(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        cut = driven(store, Flaky())
+        target = Scripted()
+        assert driven(store, target, responses=store.spent().responses) == cut
+        assert not target.calls
+
+
+def test_no_call_begins_after_the_time_is_over_and_a_later_run_goes_on(tmp_path: Path) -> None:
+    now = [0.0]
+
+    class Slow(Scripted):
+        def respond(self, requests: Sequence[Request]) -> list[list[Response]]:
+            now[0] += 60.0
+            return super().respond(requests)
+
+    def timed(store: Store, target: Scripted) -> list[Investigation]:
+        now[0] = 0.0
+        bench = Bench(target, by_program, store, Budget(seconds=150.0), 100, clock=lambda: now[0])
+        found = [flagged(text) for text in TEXTS]
+        return drive([(one, search(one, "scripted")) for one in found], bench, Silent(), most=200)
+
+    with Store(tmp_path / "timed") as store, Store(tmp_path / "whole") as whole:
+        target = Slow()
+        first = timed(store, target)
+        assert len(target.calls) == 3
+        assert {one.ended for one in first if one.report is None} == {"The budget of 150 seconds was spent."}
+        for _ in range(20):
+            if all(one.report is not None for one in first):
+                break
+            first = timed(store, Slow())
+        assert first == driven(whole, Scripted(), at_once=100)
+        assert store.contents() == whole.contents()
+
+
+def test_a_budget_of_money_stops_before_the_next_call_and_needs_somebody_who_knows_what_was_paid(
+    tmp_path: Path,
+) -> None:
+    target = Scripted()
+    with Store(tmp_path) as store:
+        with pytest.raises(CounterfactualError, match="Nobody says what this target costs"):
+            Bench(target, by_program, store, Budget(money=1.0))
+        bench = Bench(target, by_program, store, Budget(money=1.0), 100, paid=lambda: 0.5 * len(target.calls))
+        found = [flagged(text) for text in TEXTS]
+        ended = drive([(one, search(one, "scripted")) for one in found], bench, Silent())
+    assert len(target.calls) == 2
+    assert {one.ended for one in ended if one.report is None} == {"The budget of 1.00 in money was spent."}
+
+
+def test_screening_waits_until_every_prompt_is_sampled_and_is_then_as_if_it_had_been_at_once(tmp_path: Path) -> None:
+    cut = run(tmp_path / "cut", Scripted(), budget=Budget(responses=5 * SAMPLES))
+    assert (len(cut.undrawn), len(cut.waiting)) == (len(PROMPTS) - 5, 5)
+    assert cut.screening.screened == ()
+    assert cut.investigations == ()
+    assert account_of(cut).places["screened", "waiting until all prompts are sampled"] == 5
+    with Store(tmp_path / "cut") as store:
+        assert not store.parts("screen", Screened)
+    finished, whole = run(tmp_path / "cut", Scripted()), run(tmp_path / "whole", Scripted())
+    assert finished.screening == whole.screening
+    assert finished.investigations == whole.investigations
+    with Store(tmp_path / "cut") as store, Store(tmp_path / "whole") as other:
+        assert store.contents() == other.contents()

@@ -1,9 +1,11 @@
 """Plans: what the paper reports of its own runs comes out of the plan, and each setting moves what it should."""
 
+from datetime import date
+
 import pytest
 
 from firsthand.counterfactual.plans import Plan, PlanModel, PlanSettings, Role, mean_tokens, price_plan
-from firsthand.counterfactual.prices import load_prices
+from firsthand.counterfactual.prices import Price, PriceTable, load_prices
 from firsthand.counterfactual.prompts import Prompt, Turn
 from firsthand.counterfactual.usage import Usage
 
@@ -81,6 +83,32 @@ def test_a_role_without_a_price_is_unknown_and_the_rest_is_priced() -> None:
     assert used(found, "classify").calls == 1736 * 13 * 30
 
 
+def test_cached_tokens_without_a_price_are_planned_as_read_anew_and_the_plan_says_so() -> None:
+    def with_price(**cache: float) -> Plan:
+        price = Price(model="some/*", input=2, output=8, date=date(2026, 1, 1), source="a contract", **cache)
+        settings = PlanSettings(prompts=100, models={**PAPER, "investigator": PlanModel(model="some/model")})
+        return price_plan(settings, PriceTable(prices=(price, *load_prices().prices)))
+
+    known, none, reads = with_price(cache_read=0.2, cache_write=1.5), with_price(), with_price(cache_read=0.2)
+    costs = [one.costs.total for one in (known, reads, none)]
+    assert None not in costs
+    assert costs == sorted(costs)  # type: ignore[type-var]
+    assert none.costs.usage.tokens == known.costs.usage.tokens
+    assert used(none, "investigate").cache_read == 0
+    assert used(reads, "investigate").cache_read > 0
+    assert used(reads, "investigate").cache_write == 0
+    for one, noted in ((known, False), (none, True), (reads, True)):
+        assert any("some/model" in line for line in one.assumptions) == noted
+
+
+def test_a_classifier_writes_what_the_settings_say() -> None:
+    models: dict[Role, PlanModel] = {**PAPER, "classifier": PlanModel(model=OPUS)}
+    short, long = plan(models=models), plan(models=models, classifier_output=600.0)
+    assert used(short, "classify").output == 60 * used(short, "classify").calls
+    assert used(long, "classify").output == 600 * used(long, "classify").calls
+    assert any("600 for each response" in line for line in long.assumptions)
+
+
 def test_no_prompts_cost_nothing() -> None:
     assert plan(prompts=0).costs.rows == ()
 
@@ -95,3 +123,17 @@ def test_prompts_are_four_characters_a_token() -> None:
     prompts = [Prompt(turns=(Turn(role="user", content="x" * length),)) for length in (400, 800)]
     assert mean_tokens(prompts) == 150
     assert mean_tokens([]) == 0
+
+
+def test_reproductions_are_priced_with_their_baselines_and_their_number_of_responses() -> None:
+    everyone = {**PAPER, "describer": PAPER["judge"], "classifier": PAPER["judge"]}
+    whole, few, none = (plan(models=everyone, reproductions=n, baselines_again=1.0) for n in (None, 10, 0))
+    number, claims = whole.settings.investigations, whole.settings.claims
+    calls = [
+        found.costs.by_role()["target"].usage.calls - none.costs.by_role()["target"].usage.calls
+        for found in (whole, few)
+    ]
+    assert calls[0] == pytest.approx((claims + 1.0) * number * 30, rel=0.001)
+    assert calls[1] == pytest.approx(calls[0] / 3, rel=0.001)
+    assert any("reproduced with 10 responses" in one for one in few.assumptions)
+    assert any("No claim is reproduced" in one for one in none.assumptions)

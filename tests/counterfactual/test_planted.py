@@ -8,6 +8,7 @@ from firsthand.counterfactual.planted import (
     Constant,
     First,
     Form,
+    Fragile,
     Graded,
     Long,
     PlantedTarget,
@@ -33,6 +34,9 @@ def prompt(text: str, system: str = "") -> Prompt:
         (First(text="apples"), "1. apples\n2. pears", "1. pears\n2. apples"),
         (Form(pattern=r"\b\d{4}\b"), "in 1820", "in 182"),
         (Long(characters=10), "ten characters", "short"),
+        (Fragile(intact=prompt("red and blue kites")), "red and blue kites", "red and blue kite"),
+        (Fragile(intact=prompt("red and blue kites"), characters=4), "red and a blue kites", "red and kites"),
+        (Fragile(intact=prompt("red and blue kites"), characters=5), "red and pink kites", "red and blue"),
     ],
 )
 def test_the_rate_is_high_where_the_rule_holds(rule: Rule, holds: str, fails: str) -> None:

@@ -1,5 +1,6 @@
 """Nothing is paid twice: what a call gave is kept before it is used, and found again as it was."""
 
+import importlib
 import random
 import sqlite3
 import subprocess
@@ -16,7 +17,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from scripted_runs import PROMPTS, SPARKLES, Scripted, prompt, run
 
-from firsthand.counterfactual.behaviours import Called, Verdict
+from firsthand.counterfactual import behaviours
+from firsthand.counterfactual.asking import Bench, by_program
+from firsthand.counterfactual.behaviours import Called, Computed, Verdict
 from firsthand.counterfactual.investigation import Investigation
 from firsthand.counterfactual.prompts import ToolCall
 from firsthand.counterfactual.responses import Request, Response
@@ -45,7 +48,7 @@ def test_what_was_kept_is_read_back_as_it_was_by_the_same_store_and_by_the_next(
         assert store.verdicts(SPARKLES, REQUEST, "t") == VERDICTS
         assert store.part("prompt", "one", type(PROMPTS[0])) == PROMPTS[0]
         assert store.parts("prompt", type(PROMPTS[0])) == {"one": PROMPTS[0]}
-        assert store.spent() == Spent(batches=1, responses=3, tokens=7)
+        assert store.spent() == Spent(batches=1, responses=2, tokens=7)  # nobody paid for a call that failed
 
 
 @pytest.mark.parametrize(
@@ -67,15 +70,41 @@ def test_verdicts_belong_to_one_behaviour(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_is_never_replaced_by_another_answer(tmp_path: Path) -> None:
+    answered = [*RESPONSES[:2], Response(text="the third", tokens=2)]
     with Store(tmp_path) as store:
-        store.keep_responses(REQUEST, "t", RESPONSES)
-        store.keep_responses(REQUEST, "t", RESPONSES)
+        store.keep_responses(REQUEST, "t", answered)
+        store.keep_responses(REQUEST, "t", answered)
         with pytest.raises(CounterfactualError, match="already holds something else"):
-            store.keep_responses(REQUEST, "t", RESPONSES[::-1])
+            store.keep_responses(REQUEST, "t", answered[::-1])
         store.keep_verdicts(SPARKLES, REQUEST, "t", VERDICTS)
         with pytest.raises(CounterfactualError, match="already holds something else"):
             store.keep_verdicts(SPARKLES, REQUEST, "t", VERDICTS[::-1])
-        assert store.responses(REQUEST, "t") == RESPONSES
+        assert store.responses(REQUEST, "t") == answered
+
+
+def test_only_responses_whose_call_failed_are_replaced_and_verdicts_on_them_are_forgotten(tmp_path: Path) -> None:
+    again = [Response(text=f"draw {number}", tokens=5) for number in range(3)]
+    with Store(tmp_path) as store:
+        store.keep_responses(REQUEST, "t", RESPONSES)
+        store.keep_verdicts(SPARKLES, REQUEST, "t", VERDICTS)
+        assert store.has(REQUEST.key("t"))
+        assert not store.whole(REQUEST.key("t"))
+        store.keep_responses(REQUEST, "t", RESPONSES)
+        assert store.verdicts(SPARKLES, REQUEST, "t") == VERDICTS  # it failed again, so nothing changed
+        store.keep_responses(REQUEST, "t", again)
+        assert store.responses(REQUEST, "t") == [*RESPONSES[:2], again[2]]
+        assert store.whole(REQUEST.key("t"))
+        assert store.verdicts(SPARKLES, REQUEST, "t") is None
+        assert store.spent() == Spent(batches=1, responses=3, tokens=12)
+        store.checked()
+
+
+def test_what_a_response_says_is_not_taken_for_how_it_ended(tmp_path: Path) -> None:
+    call = ToolCall(id="1", name="f", arguments={"ended": "error", "more": {"ended": "error"}})
+    odd = [Response(text='{"ended":"error"}'), Response(text="", calls=(call,)), Response(text="", ended="filter")]
+    with Store(tmp_path) as store:
+        store.keep_responses(REQUEST, "t", odd)
+        assert store.whole(REQUEST.key("t"))
 
 
 def test_a_batch_of_the_wrong_size_is_refused(tmp_path: Path) -> None:
@@ -211,3 +240,27 @@ def _wait_for(log: Path, lines: int, process: BaseProcess) -> None:
             return
         time.sleep(0.005)
     raise AssertionError("the run made no progress")
+
+
+def test_verdicts_of_a_function_that_was_changed_are_not_those_of_what_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bench judges the same batch anew, and what was found before stays under what found it."""
+    module = tmp_path / "changing_judge.py"
+    monkeypatch.syspath_prepend(tmp_path)
+    behaviour = Computed(question="Is it long?", function="changing_judge:judge")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def found(limit: int) -> int:
+        module.write_text(f"# judges lengths\ndef judge(response):\n    return len(response.text) > {limit}\n")
+        sys.modules.pop("changing_judge", None)
+        importlib.invalidate_caches()
+        behaviours._function.cache_clear()
+        behaviours._source.cache_clear()
+        with Store(tmp_path / "run") as store:
+            bench = Bench(Scripted(), by_program, store)
+            if not bench.has(bench.key(REQUEST)):
+                bench.ask({bench.key(REQUEST): REQUEST})
+            return bench.rates([(behaviour, REQUEST)])[0].yes
+
+    assert [found(3), found(300), found(3)] == [3, 0, 3]

@@ -16,6 +16,7 @@ from firsthand.counterfactual.planted import (
     Constant,
     First,
     Form,
+    Fragile,
     Graded,
     Long,
     PlantedTarget,
@@ -115,6 +116,22 @@ RULES: dict[str, Callable[[Prompt, np.random.Generator], Rule | None]] = {
 }
 
 
+def _any_deletion(prompt: Prompt, rng: np.random.Generator) -> Rule | None:
+    return Long(characters=prompt.characters - int(rng.integers(4, 31)) + 1)
+
+
+def _any_larger_edit(prompt: Prompt, rng: np.random.Generator) -> Rule | None:
+    return Fragile(intact=prompt, characters=int(rng.integers(4, 31)))
+
+
+FRAGILE: dict[str, Callable[[Prompt, np.random.Generator], Rule | None]] = {
+    "any deletion of some characters": _any_deletion,
+    "any edit of some characters": _any_larger_edit,
+    "any edit": lambda prompt, rng: Fragile(intact=prompt),
+}
+"""Behaviours that no text brings about more than other text of its size does."""
+
+
 @dataclass
 class Repetition:
     """One investigation of a planted target, and what was right about it.
@@ -136,6 +153,12 @@ class Repetition:
     labels: list[tuple[str, float]] = field(default_factory=list)
 
     @property
+    def named(self) -> int:
+        """Causes that are said to be a certain text, and not any edit of its size."""
+        report = self.investigation.report
+        return sum(cause.specific is True for cause in report.causes) if report else 0
+
+    @property
     def wrong_causes(self) -> int:
         """Confirmed edits that are said to change the rate and do not."""
         return sum(label == "changes" and abs(true) < LEAST - 1e-9 for label, true in self.labels)
@@ -147,14 +170,19 @@ class Repetition:
 
 
 def repetitions(
-    prompts: Sequence[Prompt], count: int, settings: SearchSettings, seed: int = 0, withheld: float = 0.0
+    prompts: Sequence[Prompt],
+    count: int,
+    settings: SearchSettings,
+    seed: int = 0,
+    withheld: float = 0.0,
+    rules: dict[str, Callable[[Prompt, np.random.Generator], Rule | None]] = RULES,
 ) -> Iterator[Repetition]:
     """Investigations of planted targets, each kind of rule in turn on each prompt that has what it needs."""
     done = at = 0
-    kinds = list(RULES)
+    kinds = list(rules)
     while done < count:
         kind, prompt = kinds[at % len(kinds)], prompts[(at // len(kinds)) % len(prompts)]
-        rule = RULES[kind](prompt, stream("planted repetition", seed, at))
+        rule = rules[kind](prompt, stream("planted repetition", seed, at))
         at += 1
         if rule is None or (not isinstance(rule, Constant) and rule.rate(prompt) < 0.8):
             continue
@@ -184,6 +212,8 @@ def _found(rule: Rule, prompt: Prompt, investigation: Investigation) -> bool:
     match rule:
         case Constant():
             return not causes
+        case Fragile():
+            return not causes and "Sensitive to any edit of this size" in report.answer
         case Long():
             return any("length of the prompt" in cause.hypothesis for cause, _ in causes)
         case Form():

@@ -239,7 +239,7 @@ def faulty(role: str, messages: list[ChatMessage], tools: list[ToolInfo], config
 
 def down(role: str, messages: list[ChatMessage], tools: list[ToolInfo], config: GenerateConfig) -> ModelOutput:
     """A provider that is down."""
-    raise ValueError("502: bad gateway")
+    raise ConnectionError("502: bad gateway")
 
 
 FAILED: set[str] = set()

@@ -287,3 +287,12 @@ def test_a_bare_document_is_a_page_too() -> None:
     text = flat(page)
     for line in ("Nothing was investigated.", "No claim was made.", "Not stated", "No calls were counted."):
         assert line in text
+
+
+def test_the_share_of_responses_that_were_cut_off_is_shown_where_it_is_known(document: InvestigationsDocument) -> None:
+    first = document.investigations[0]
+    assert "at the longest length" not in render_investigation(document, first)
+    shown = render_investigation(planted.document(cut_off={first.id: 0.25}), first)
+    assert "25.0% of the responses that this rests on, at the longest length" in flat(shown)
+    with pytest.raises(ValueError, match="cut-off shares of investigations that are not there"):
+        planted.document(cut_off={"nothing": 0.5})

@@ -22,6 +22,12 @@ from firsthand.counterfactual.inspecting.serving import Job, Served, Settings, s
 from firsthand.engine import Row, Sampling, default_sampling
 
 
+class TooLong(Exception):  # noqa: N818
+    """A request that does not fit."""
+
+    code = "context_length_exceeded"
+
+
 def answers_of(one: Served) -> Callable[[dict[str, Any], int], Sequence[Reply]]:
     """Answers of a local model; requests that come together run together."""
 
@@ -33,6 +39,8 @@ def answers_of(one: Served) -> Callable[[dict[str, Any], int], Sequence[Reply]]:
         if body.get("temperature") == 0:
             sampling = Sampling(greedy=True)
         limit = body.get("max_tokens") or body.get("max_completion_tokens") or 256
+        if one.context is not None and len(chat.tokens) + limit > one.context:
+            raise TooLong(f"This model's maximum context length is {one.context} tokens.")
         stop = body.get("stop") or ()
         stops = (stop,) if isinstance(stop, str) else tuple(stop)
         job = Job(Row(chat.tokens), wanted, limit, sampling, body.get("seed") or time.monotonic_ns(), stops)

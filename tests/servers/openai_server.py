@@ -4,6 +4,7 @@ Replies are scripted, or come from any function of the request. Faults are chose
 and of how often it came before, so that a run is the same each time.
 """
 
+import hashlib
 import json
 import socket
 import threading
@@ -12,10 +13,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Literal, Self
 
 Kind = Literal[
-    "429", "429 with Retry-After", "500", "503", "hang", "cut", "no json", "401", "404", "no n",
+    "429", "429 with Retry-After", "500", "503", "hang", "cut", "no json", "401", "403", "404", "no n", "at most 8",
+    "bad request",
     "too long", "filtered prompt", "key told", "empty", "no choice",
 ]  # fmt: skip
 PASSING: tuple[Kind, ...] = ("429", "429 with Retry-After", "500", "503", "hang", "cut", "no json")
@@ -68,6 +71,11 @@ def text_of(body: dict[str, Any]) -> str:
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
+def digest_of(body: dict[str, Any]) -> str:
+    """Hash of everything that was posted."""
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]
+
+
 def echo(body: dict[str, Any], number: int) -> Reply:
     """Says what it was asked, which sample this is, and from which seed."""
     return Reply(f"{text_of(body)} #{number} seed {body.get('seed')}")
@@ -85,6 +93,7 @@ class Server:
         hang_seconds: How long a request hangs.
         latency: Seconds before each answer.
         port: Where it listens; 0: wherever there is room.
+        log: File that gets a line for each request when it comes, and one when it has been answered.
         seen: Every request, in the order in which they came.
         most_at_once: Most requests that were under way at one time.
     """
@@ -96,6 +105,7 @@ class Server:
     hang_seconds: float = 3.0
     latency: float = 0.0
     port: int = 0
+    log: Path | None = None
     seen: list[Seen] = field(default_factory=list)
     most_at_once: int = 0
 
@@ -131,6 +141,12 @@ class Server:
             self.most_at_once = max(self.most_at_once, self._under_way)
         return fault
 
+    def write_down(self, what: str, body: dict[str, Any]) -> None:
+        """Append a line to the log, in one write."""
+        if self.log is not None:
+            with self._guard, self.log.open("ab", buffering=0) as lines:
+                lines.write(f"{what} {digest_of(body)}\n".encode())
+
     def left(self) -> None:
         """Note that a request is done with."""
         with self._guard:
@@ -140,6 +156,9 @@ class Server:
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256  # many clients connect at the same moment
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that was killed is no error of the server's."""
 
 
 def completion(body: dict[str, Any], replies: Sequence[Reply]) -> dict[str, Any]:
@@ -178,7 +197,10 @@ _REFUSALS: dict[str, tuple[int, str | None, str]] = {
     "500": (500, None, "The server had an error."),
     "503": (503, None, "Overloaded."),
     "401": (401, "invalid_api_key", "Incorrect API key provided."),
+    "403": (403, "forbidden", "This input was flagged."),
     "404": (404, "model_not_found", "The model does not exist."),
+    "bad request": (400, "invalid_value", "This prompt cannot be taken."),
+    "at most 8": (400, "invalid_argument", "Candidates must be between 1 and 8."),
     "key told": (500, None, "Something failed for "),
     "no n": (400, "unsupported_value", "Only n = 1 is supported."),
     "too long": (400, "context_length_exceeded", "This model's maximum context length is 64 tokens."),
@@ -196,14 +218,25 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             fault = server.arrived(body, self.headers.get("Authorization", ""))
+            server.write_down("begin", body)
             try:
                 if server.latency:
                     time.sleep(server.latency)
                 self._answer(body, fault)
+                server.write_down("end" if fault is None else "fault", body)
             except (BrokenPipeError, ConnectionResetError):
                 pass
             except Exception as error:  # noqa: BLE001
-                self._send(400, {"error": {"message": str(error), "type": "invalid_request_error", "code": None}})
+                self._send(
+                    400,
+                    {
+                        "error": {
+                            "message": str(error),
+                            "type": "invalid_request_error",
+                            "code": getattr(error, "code", None),
+                        }
+                    },
+                )
             finally:
                 server.left()
 

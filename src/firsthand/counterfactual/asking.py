@@ -1,5 +1,9 @@
-"""Batches that are wanted: taken from the store, else asked of the target and kept before anything is made of them."""
+"""Batches that are wanted: taken from the store, else asked of the target and kept before anything is made of them.
 
+A batch some of whose calls failed is asked for once more by each later run; within a run it is taken as it is.
+"""
+
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -46,14 +50,20 @@ class Budget:
         tokens: Most generated tokens. ``None``: any number.
         longest: Most tokens of one response. With it no call is made that could exceed ``tokens``; without it the last
             one may.
+        seconds: Time by the clock of one run; no call begins after it.
+        money: Most money, in the unit of whatever counts it; no call begins after it.
     """
 
     responses: int | None = None
     tokens: int | None = None
     longest: int | None = None
+    seconds: float | None = None
+    money: float | None = None
 
-    def allowed(self, requests: Sequence[Request], spent: Spent) -> int:
-        """How many of the first requests may be asked."""
+    def allowed(self, requests: Sequence[Request], spent: Spent, seconds: float = 0.0, money: float = 0.0) -> int:
+        """How many of the first requests may be asked, after so much has been spent of everything."""
+        if (self.seconds is not None and seconds >= self.seconds) or (self.money is not None and money >= self.money):
+            return 0
         count, responses = 0, spent.responses
         tokens = float(spent.tokens)
         for request in requests:
@@ -74,6 +84,8 @@ class Budget:
         """The budget, for a reader."""
         limits = [f"{self.responses:,} responses"] if self.responses is not None else []
         limits += [f"{self.tokens:,} tokens"] if self.tokens is not None else []
+        limits += [f"{self.seconds:,.0f} seconds"] if self.seconds is not None else []
+        limits += [f"{self.money:,.2f} in money"] if self.money is not None else []
         return " and ".join(limits) or "no limit"
 
 
@@ -86,6 +98,8 @@ class Bench:
         store: Where everything is kept.
         budget: What may be spent.
         at_once: Responses of one call.
+        paid: Says what has been paid in this folder so far, for a budget of money.
+        clock: Says what time it is, in seconds.
 
     Attributes:
         store: Where everything is kept.
@@ -94,10 +108,23 @@ class Bench:
     """
 
     def __init__(
-        self, target: Target, judge: Judge, store: Store, budget: Budget | None = None, at_once: int = AT_ONCE
+        self,
+        target: Target,
+        judge: Judge,
+        store: Store,
+        budget: Budget | None = None,
+        at_once: int = AT_ONCE,
+        *,
+        paid: Callable[[], float] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.store, self.budget, self.identity = store, budget or Budget(), target.identity
-        self._target, self._judge, self._at_once = target, judge, at_once
+        if self.budget.money is not None and paid is None:
+            raise CounterfactualError(
+                "Nobody says what this target costs, so a budget of money cannot be kept.", "Limit responses or tokens."
+            )
+        self._target, self._judge, self._at_once, self._paid, self._clock = target, judge, at_once, paid, clock
+        self._begun = clock()
         self._known: set[str] = set()
 
     def key(self, request: Request) -> str:
@@ -105,8 +132,8 @@ class Bench:
         return request.key(self.identity)
 
     def has(self, key: str) -> bool:
-        """Whether a batch has been drawn."""
-        if key not in self._known and self.store.has(key):
+        """Whether a batch has been drawn, and this run need not ask for any of it again."""
+        if key not in self._known and self.store.whole(key):
             self._known.add(key)
         return key in self._known
 
@@ -117,7 +144,8 @@ class Bench:
             wanted: Requests that have not been answered, by their keys; looked at in order, as far as one call goes.
 
         Returns:
-            Keys of those that were answered; none if the budget allows none.
+            Keys of those that were answered; none if the budget allows none. Batches some of whose calls failed in an
+            earlier run, and that the budget does not allow to be asked for again, are taken as they are.
         """
         call: dict[str, Request] = {}
         room = self._at_once
@@ -126,10 +154,13 @@ class Bench:
             if room < 0 and call:
                 break
             call[key] = request
-        allowed = self.budget.allowed(list(call.values()), self.store.spent())
+        seconds, money = self._clock() - self._begun, self._paid() if self._paid is not None else 0.0
+        allowed = self.budget.allowed(list(call.values()), self.store.spent(), seconds, money)
         call = dict(islice(call.items(), allowed))
         if not call:
-            return []
+            held = [key for key in wanted if self.store.has(key)]
+            self._known.update(held)
+            return held
         answers = self._target.respond(list(call.values()))
         if len(answers) != len(call):
             raise CounterfactualError(

@@ -3,20 +3,29 @@
 A verdict is *yes*, *no* or *invalid*. A response that is missing (withheld, failed, empty) is invalid, and so is one
 that a program cannot judge; neither is ever counted as "no". Behaviours that a model judges are
 :class:`Asked`; who judges them is no part of the behaviour.
+
+A response that was cut off might have gone on in any way. What decides a behaviour says what that means for it
+(:data:`Decides`): what can no longer change is a verdict, and what could is invalid. A question about so many first
+tokens (``within``) can be answered, since they are all there.
 """
 
 import importlib
+import inspect
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from enum import StrEnum
 from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, field_validator
 
 from firsthand.counterfactual.part import Part
+from firsthand.counterfactual.plain_text import plain, seen
 from firsthand.counterfactual.responses import Response
 from firsthand.errors import CounterfactualError
+from firsthand.trials.canonical import digest
 
 
 class Verdict(StrEnum):
@@ -26,6 +35,18 @@ class Verdict(StrEnum):
     NO = "no"
     INVALID = "invalid"
 
+
+Decides: TypeAlias = Literal["any", "opening", "all", "whole"]
+"""What of a response decides: *any* place where something is found, so that no further text undoes a yes; its *opening*
+words; *all* of it, so that none undoes a no; or the *whole*, of which nothing can be said before it has ended."""
+
+OPENING: Final = 60
+"""Characters after which an opening has been seen."""
+
+JUDGING: Final = 2
+"""Version of how verdicts come about. It goes up when the same behaviour could be found otherwise."""
+
+Within: TypeAlias = Annotated[int, Field(ge=1)] | None
 
 _FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
 
@@ -38,8 +59,11 @@ class Pattern(Part):
         pattern: The expression.
         flags: Any of ``i``, ``m`` and ``s``.
         least: How often it has to be found.
-        cut_off: What a response that was cut off before it was found is: it might have come later (``invalid``), or the
-            question is about the part that there is (``no``).
+        plain: Whether it is looked for with typographic marks made plain and without Markdown around words
+            (:func:`~firsthand.counterfactual.plain_text.plain`).
+        decided_by: What of a response decides.
+        within: The question is about so many first tokens, as many as a response may have at most; ``None``: about the
+            whole response.
     """
 
     kind: Literal["pattern"] = "pattern"
@@ -47,7 +71,9 @@ class Pattern(Part):
     pattern: Annotated[str, Field(min_length=1)]
     flags: Annotated[str, Field(pattern=r"^[ims]*$")] = ""
     least: Annotated[int, Field(ge=1)] = 1
-    cut_off: Literal["invalid", "no"] = "no"
+    plain: bool = False
+    decided_by: Decides = "any"
+    within: Within = None
 
     @field_validator("pattern")
     @classmethod
@@ -60,7 +86,7 @@ class Pattern(Part):
 
 
 class Called(Part):
-    """A tool is called, with an argument that matches.
+    """A tool is called, with an argument that matches. A response that was cut off without might have called it.
 
     Attributes:
         question: The question, for a reader.
@@ -82,11 +108,16 @@ class Computed(Part):
     Attributes:
         question: The question, for a reader.
         function: ``package.module:name`` of a function of one :class:`~firsthand.counterfactual.responses.Response`.
+        decided_by: What of a response decides; ``None``: the function answers for responses that were cut off, too. One
+            that looks at an opening returns ``None`` where it saw too little of it.
+        within: As for patterns.
     """
 
     kind: Literal["computed"] = "computed"
     question: Annotated[str, Field(min_length=1)]
     function: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
+    decided_by: Decides | None = None
+    within: Within = None
 
 
 class Asked(Part):
@@ -114,18 +145,46 @@ def judged(behaviour: Program, response: Response) -> Verdict:
         return Verdict.INVALID
     match behaviour:
         case Pattern():
-            found = re.findall(behaviour.pattern, response.text, _flags(behaviour.flags))
-            if len(found) >= behaviour.least:
-                return Verdict.YES
-            return Verdict.INVALID if response.ended == "length" and behaviour.cut_off == "invalid" else Verdict.NO
+            text = plain(seen(response)) if behaviour.plain else seen(response)
+            if not text.strip():
+                return Verdict.INVALID
+            found = len(re.findall(behaviour.pattern, text, _flags(behaviour.flags))) >= behaviour.least
+            return _after_cut(found, response, behaviour.decided_by, behaviour.within)
         case Called():
-            return (
-                Verdict.YES
-                if any(_is_call(behaviour, call.name, call.arguments) for call in response.calls)
-                else Verdict.NO
-            )
+            found = any(_is_call(behaviour, call.name, call.arguments) for call in response.calls)
+            return _after_cut(found, response, "any", None)
         case Computed():
-            return _computed(behaviour, response)
+            said = _computed(behaviour, response)
+            if said is None:
+                return Verdict.INVALID
+            decided_by = None if behaviour.decided_by == "opening" else behaviour.decided_by
+            return _after_cut(said, response, decided_by, behaviour.within)
+
+
+def source_of(behaviour: Computed) -> str:
+    """Digest of what a function is made of: the file that it stands in, or its code where there is none.
+
+    Raises:
+        CounterfactualError: If the function cannot be imported.
+    """
+    return _source(behaviour.function)
+
+
+def _after_cut(found: bool, response: Response, decided_by: Decides | None, within: int | None) -> Verdict:
+    """What was found, if further text could not have changed it."""
+    verdict = Verdict.YES if found else Verdict.NO
+    if response.ended != "length" or decided_by is None:
+        return verdict
+    match decided_by:
+        case "any":
+            final = found or within is not None
+        case "opening":
+            final = found or len(seen(response).strip()) >= OPENING
+        case "all":
+            final = not found or within is not None
+        case "whole":
+            final = False
+    return verdict if final else Verdict.INVALID
 
 
 def _flags(letters: str) -> int:
@@ -140,7 +199,7 @@ def _is_call(behaviour: Called, name: str, arguments: dict[str, object]) -> bool
     return behaviour.argument in arguments and bool(re.search(behaviour.pattern, str(arguments[behaviour.argument])))
 
 
-def _computed(behaviour: Computed, response: Response) -> Verdict:
+def _computed(behaviour: Computed, response: Response) -> bool | None:
     try:
         found = _function(behaviour.function)(response)
     except CounterfactualError:
@@ -150,13 +209,25 @@ def _computed(behaviour: Computed, response: Response) -> Verdict:
             f"{behaviour.function} raised {type(error).__name__} on a response: {error}.",
             "Let it return True, False, or None where it cannot say.",
         ) from error
-    if found is None:
-        return Verdict.INVALID
-    if not isinstance(found, bool):
+    if found is not None and not isinstance(found, bool):
         raise CounterfactualError(
             f"{behaviour.function} returned {type(found).__name__}.", "Let it return True, False or None."
         )
-    return Verdict.YES if found else Verdict.NO
+    return found
+
+
+@lru_cache(maxsize=64)
+def _source(name: str) -> str:
+    function = _function(name)
+    with suppress(TypeError, OSError):  # built in, or made while the program runs
+        file = inspect.getsourcefile(inspect.unwrap(function))
+        if file is not None:
+            return digest(Path(file).read_text(encoding="utf-8", errors="replace"))
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return digest(name)
+    constants = [repr(one) for one in code.co_consts if isinstance(one, str | bytes | int | float | None)]
+    return digest([name, code.co_code.hex(), constants, list(code.co_names)])
 
 
 @lru_cache(maxsize=64)

@@ -2,12 +2,13 @@
 
 The interval of the change is Newcombe's hybrid of two Wilson intervals (Newcombe 1998, method 10). An edit *changes*
 the rate if an interval that is corrected for the number of edits judged together lies wholly beyond the least change
-(Bonferroni). It *does not change* the rate if an interval at twice the level lies wholly within it: two one-sided
-tests, each edit by itself. Anything else is undecided. Invalid responses are counted as either, and a decision has to
-hold whichever they were.
+(Bonferroni). It *does not change* the rate if an interval lies wholly within it: two one-sided tests, each edit by
+itself. Anything else is undecided. Invalid responses are counted as either, and a decision has to hold whichever they
+were.
 
 Newcombe's interval is an approximation. At a true change of just what counts, "changes" keeps to its level; a wrong
-"does not change" was found in up to 6.8% of cases where the level is 5% (exact sums over rates, batches of 12 to 60).
+"does not change" would come in up to 7% of cases where 5% is stated. So that interval is made at the nominal level at
+which an exact sum over all rates keeps to what is stated (:func:`~firsthand.analysis.newcombe.nominal_level`).
 """
 
 import math
@@ -15,6 +16,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Final
 
+from firsthand.analysis.newcombe import nominal_level
 from firsthand.counterfactual.claims import POINTS
 from firsthand.counterfactual.investigation import Decision
 from firsthand.counterfactual.rates import Rate
@@ -32,7 +34,7 @@ def decided(
         before: Counts on the prompt as it is.
         after: Counts on the edited prompt; where the edit was chosen, in responses that were drawn afterwards.
         least: Least change that counts, from 0 to 1.
-        level: Error rate: of any wrong "changes" among the edits, and about, of each wrong "does not change".
+        level: Error rate: of any wrong "changes" among the edits, and of each wrong "does not change".
         edits: How many edits are judged together.
     """
     if not (before.valid and after.valid):
@@ -64,5 +66,6 @@ def _decided(before: Rate, after: Rate, least: float, level: float, edits: int) 
     low, high = change_interval(before, after, 1.0 - level / max(1, edits))
     if low > least or high < -least:
         return "changes"
-    low, high = change_interval(before, after, 1.0 - 2.0 * level)
+    nominal = nominal_level(before.valid, after.valid, least, level)
+    low, high = change_interval(before, after, 1.0 - 2.0 * nominal)
     return "does not change" if -least < low and high < least else "undecided"

@@ -105,6 +105,16 @@ def claimed(claimings: Iterable[Claiming]) -> Funnel:
     return Funnel(steps=(_of_claims(made, claims), _of_claims(step("all claims", "claims", len(claims), {}), claims)))
 
 
+def described(claims: Sequence[Claim], lost: Mapping[str, int]) -> Funnel:
+    """The stage in which a model puts edits into words, after :func:`claimed`.
+
+    Args:
+        claims: Those that it did.
+        lost: How many it did not, by reason.
+    """
+    return Funnel(steps=(_of_claims(step("described", "claims", len(claims), lost), claims),))
+
+
 def sieved(stages: Iterable[Sieved]) -> Funnel:
     """Stages of the filters, after :func:`claimed`."""
     return Funnel(

@@ -29,6 +29,8 @@ class Experiment(Part):
         rate: Counts on the edited prompt.
         decision: What a test at the investigation's level says of a change of at least ``least_change``.
         error: Why the edit could not be run; its rate is then all invalid.
+        control_of: Numbers of the experiments that this one is the control of: the same kind of edit, about as large,
+            at another place.
     """
 
     number: Annotated[int, Field(ge=1)]
@@ -39,6 +41,7 @@ class Experiment(Part):
     rate: Rate
     decision: Decision = "undecided"
     error: str | None = None
+    control_of: tuple[int, ...] = ()
 
 
 class Cause(Part):
@@ -48,11 +51,14 @@ class Cause(Part):
         hypothesis: The hypothesis.
         evidence: One line for each experiment that bears on it, with rates before and after.
         experiments: Their numbers.
+        specific: Whether a control shows that it is this text: true, or false where any edit of its size does the same.
+            ``None``: the hypothesis is about no text, or the investigator has no controls.
     """
 
     hypothesis: str
     evidence: tuple[str, ...] = ()
     experiments: tuple[int, ...] = ()
+    specific: bool | None = None
 
 
 class Report(Part):
@@ -139,6 +145,13 @@ class Investigation(Part):
     report: Report | None = None
     ended: str = ""
     judgements: tuple[Judgement, ...] = ()
+
+    @property
+    def confirmed_causes(self) -> tuple[Cause, ...]:
+        """Causes of the report that rest on an edit which changed the rate in responses drawn after it was fixed."""
+        shown = {one.number for one in self.experiments if one.stage == "confirmed" and one.decision == "changes"}
+        causes = () if self.report is None else self.report.causes
+        return tuple(cause for cause in causes if shown.intersection(cause.experiments))
 
     @property
     def score(self) -> float | None:

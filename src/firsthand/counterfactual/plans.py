@@ -52,12 +52,15 @@ class PlanSettings(Part):
         judges: Judgements of each investigation.
         claims: Claims of each investigation.
         reproduced: Whether each claim is reproduced from its description.
+        reproductions: Responses to each reproduction; ``None``: as many as every batch has.
+        baselines_again: Batches of the baseline that are drawn anew for the reproductions of an investigation.
         models: Who plays which role; a role without a model (programs that classify, an investigator without a
             language model, no judges) uses nothing.
         instructions: Length of the instructions and examples in a call of a screener, investigator or judge.
         screening_output: What a screener writes, reasoning included.
         turn_output: What an investigator writes in a turn, reasoning included.
         judge_output: What a judge writes, reasoning included.
+        classifier_output: What a classifier writes for a verdict: a sentence and an answer, or more if it reasons.
         shown_first: Responses that the investigator is shown to begin with, at most.
         shown: Responses that the investigator and judges are shown of each experiment, at most.
         cache_hits: Share of what an investigator reads again that comes from the cache; 0 for a provider without one.
@@ -75,11 +78,14 @@ class PlanSettings(Part):
     judges: Annotated[int, Field(ge=0)] = 5
     claims: Tokens = 3.2
     reproduced: bool = True
+    reproductions: Annotated[int, Field(ge=0)] | None = None
+    baselines_again: Tokens = 0.0
     models: Mapping[Role, PlanModel]
     instructions: Tokens = 5000.0
     screening_output: Tokens = 2000.0
     turn_output: Tokens = 700.0
     judge_output: Tokens = 3600.0
+    classifier_output: Tokens = 60.0
     shown_first: Annotated[int, Field(ge=0)] = 10
     shown: Annotated[int, Field(ge=0)] = 5
     cache_hits: Share = 0.92
@@ -135,8 +141,25 @@ def price_plan(settings: PlanSettings, prices: PriceTable) -> Plan:
         *_judging(settings),
         *_claims(settings),
     ]
-    kept = [entry for entry in entries if entry.usage.calls]
-    return Plan(settings=settings, costs=costs_of(kept, prices), assumptions=_assumptions(settings))
+    planned = [entry for entry in entries if entry.usage.calls]
+    kept = [priced_kinds(entry, prices) for entry in planned]
+    moved = dict.fromkeys(new.model for new, old in zip(kept, planned, strict=True) if new != old)
+    notes = tuple(
+        f"For cached tokens of {model} no price is known, or not for all kinds: they are priced like tokens read anew."
+        for model in moved
+    )
+    return Plan(settings=settings, costs=costs_of(kept, prices), assumptions=(*_assumptions(settings), *notes))
+
+
+def priced_kinds(entry: Entry, prices: PriceTable) -> Entry:
+    """A line whose cache tokens of unknown price are counted as read anew; a plan is not to be unknown for them."""
+    price, used = prices.price(entry.model), entry.usage
+    if price is None or not entry.billed:
+        return entry
+    written = used.cache_write if price.cache_write is None else 0
+    read = used.cache_read if price.cache_read is None else 0
+    moved = {"input": used.input + written + read, "cache_write": used.cache_write - written}
+    return entry.model_copy(update={"usage": used.model_copy(update={**moved, "cache_read": used.cache_read - read})})
 
 
 def _entry(
@@ -174,7 +197,7 @@ def _responses(settings: PlanSettings, stage: str, batches: float) -> list[Entry
 def _verdicts(settings: PlanSettings, stage: str, batches: float) -> list[Entry]:
     calls = batches * settings.samples
     read = settings.question_tokens + settings.response_tokens
-    return _entry(settings, stage, "classifier", calls, read, 5.0)
+    return _entry(settings, stage, "classifier", calls, read, settings.classifier_output)
 
 
 def _sampling(settings: PlanSettings) -> list[Entry]:
@@ -232,9 +255,11 @@ def _claims(settings: PlanSettings) -> list[Entry]:
     both = settings.description_tokens + 2.0 * settings.prompt_tokens
     found = _entry(settings, "describe", "describer", claims, both, 200.0)
     found += _entry(settings, "filter", "judge", settings.investigations, settings.description_tokens + 500.0, 200.0)
-    if settings.reproduced and "describer" in settings.models:
+    if settings.reproduced and settings.reproductions != 0 and "describer" in settings.models:
         found += _entry(settings, "filter", "describer", claims, both, settings.prompt_tokens + 200.0)
-        found += [*_responses(settings, "filter", claims), *_verdicts(settings, "filter", claims)]
+        size = settings.samples if settings.reproductions is None else settings.reproductions
+        batches = (claims + settings.investigations * settings.baselines_again) * size / settings.samples
+        found += [*_responses(settings, "filter", batches), *_verdicts(settings, "filter", batches)]
     return found
 
 
@@ -244,10 +269,16 @@ def _assumptions(settings: PlanSettings) -> tuple[str, ...]:
         f"Prompts have {s.prompt_tokens:,.0f} tokens and responses {s.response_tokens:,.0f}; "
         f"each response is charged for reading its prompt.",
         f"Screening sends on {s.flagged:.0%} of the prompts, so there are {s.investigations:,.0f} investigations.",
+        f"Each of {s.claims:g} claims of an investigation is reproduced with "
+        f"{s.samples if s.reproductions is None else s.reproductions} responses, and the baseline with as many "
+        f"{s.baselines_again:g} times."
+        if s.reproduced and s.reproductions != 0
+        else "No claim is reproduced.",
         f"An investigator takes a turn for each of {s.experiments:g} experiments and two more, reads everything again "
         f"in each, {s.cache_hits:.0%} of that from a cache, and writes {s.turn_output:,.0f} tokens a turn.",
         f"Investigators and judges are shown {s.shown} responses of each experiment, and instructions of "
         f"{s.instructions:,.0f} tokens.",
-        f"A screener writes {s.screening_output:,.0f} tokens and a judge {s.judge_output:,.0f}, reasoning included.",
+        f"A screener writes {s.screening_output:,.0f} tokens, a judge {s.judge_output:,.0f} and a classifier "
+        f"{s.classifier_output:,.0f} for each response, reasoning included.",
         "Retries and malformed answers are not in it.",
     )

@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import Field
 
 from firsthand.counterfactual.behaviours import Pattern
+from firsthand.counterfactual.edits import changes, turn_changes
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt, Role
 from firsthand.counterfactual.responses import Request, Response
@@ -136,7 +137,34 @@ class Long(Planted):
         return self.high if prompt.characters >= self.characters else self.low
 
 
-Rule: TypeAlias = Annotated[Constant | Present | Graded | First | Form | Long, Field(discriminator="kind")]
+class Fragile(Planted):
+    """The prompt is as it was, or nearly: it matters how much of it is touched, and not what.
+
+    Attributes:
+        intact: The prompt as it was.
+        characters: As many of its characters may be gone (deleted, replaced or moved) as are fewer than this. 0: any
+            edit at all undoes it.
+    """
+
+    kind: Literal["fragile"] = "fragile"
+    intact: Prompt
+    characters: Annotated[int, Field(ge=0)] = 0
+
+    def rate(self, prompt: Prompt) -> float:
+        """Rate on a prompt."""
+        if not self.characters:
+            return self.high if prompt.turns == self.intact.turns else self.low
+        pairs = turn_changes(self.intact, prompt)
+        gone = sum(
+            len(text)
+            for before, after in pairs
+            for kind, text in changes(before.content if before else "", after.content if after else "")
+            if kind == "gone"
+        )
+        return self.low if gone >= self.characters else self.high
+
+
+Rule: TypeAlias = Annotated[Constant | Present | Graded | First | Form | Long | Fragile, Field(discriminator="kind")]
 
 
 class PlantedTarget(Part):

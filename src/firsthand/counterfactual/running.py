@@ -31,6 +31,8 @@ class RunSettings(Part):
         frequent: Lowest share of a behaviour that is looked at.
         own_words: Whether behaviours are made from each prompt's own words, too.
         most: Most investigations; the most frequent behaviours are taken. ``None``: all that were flagged.
+        reproduce: Responses to another implementation of each claim's edit, and to its prompt again; 0: none are drawn,
+            and no claim is known to be reproduced. ``None``: as many as every batch has.
     """
 
     sampling: Sampling = Sampling()
@@ -38,6 +40,12 @@ class RunSettings(Part):
     frequent: Annotated[float, Field(ge=0.0, le=1.0)] = FREQUENT
     own_words: bool = True
     most: Annotated[int, Field(ge=1)] | None = None
+    reproduce: Annotated[int, Field(ge=0)] | None = None
+
+    @property
+    def reproductions(self) -> int:
+        """Responses to another implementation, and to the prompt again."""
+        return self.sampling.samples if self.reproduce is None else self.reproduce
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +59,9 @@ class Ran:
         prompts: The prompts, each once.
         repeated: Prompts that were given more than once, and asked once.
         undrawn: Prompts whose responses the budget did not allow for.
-        screening: What was found of the others.
+        waiting: The others, if there are such: screening compares prompts with each other, so it would find something
+            else when all of them are there, and waits until they are.
+        screening: What was found of all prompts.
         passed_over: Flagged, but more than are investigated.
         investigations: One for each that was investigated.
     """
@@ -62,6 +72,7 @@ class Ran:
     prompts: tuple[Prompt, ...]
     repeated: int
     undrawn: tuple[Prompt, ...]
+    waiting: tuple[Prompt, ...]
     screening: Screening
     passed_over: tuple[Screened, ...]
     investigations: tuple[Investigation, ...]
@@ -97,14 +108,17 @@ def investigate(
         raise CounterfactualError("There is no prompt to investigate.", "Give at least one.")
     unique = list({prompt.id: prompt for prompt in prompts}.values())
     requests = [Request(prompt=prompt, batch=SCREEN, samples=settings.sampling.samples) for prompt in unique]
-    drawn = list(zip(unique, sample(bench, requests, "sampling", progress), strict=True))
+    drawn = sample(bench, requests, "sampling", progress)
+    undrawn = tuple(prompt for prompt, responses in zip(unique, drawn, strict=True) if responses is None)
+    whole = [(prompt, given) for prompt, given in zip(unique, drawn, strict=True) if given is not None]
     progress.say("screening")
     screening = screen(
-        [(prompt, responses) for prompt, responses in drawn if responses is not None],
+        [] if undrawn else whole,
         candidates,
         own_words=settings.own_words,
         threshold=settings.threshold,
         frequent=settings.frequent,
+        within=settings.sampling.max_tokens,
     )
     for one in screening.screened:
         bench.store.keep_part(SCREEN, one.prompt.id, one)
@@ -123,7 +137,8 @@ def investigate(
         investigator=investigator.name,
         prompts=tuple(unique),
         repeated=len(prompts) - len(unique),
-        undrawn=tuple(prompt for prompt, responses in drawn if responses is None),
+        undrawn=undrawn,
+        waiting=tuple(prompt for prompt, _ in whole) if undrawn else (),
         screening=screening,
         passed_over=tuple(flagged[len(chosen) :]),
         investigations=tuple(found),

@@ -1,9 +1,9 @@
 """Everything that a run pays for, in one file of the run's folder: responses, verdicts, and what was made of them.
 
 Each batch of responses is kept under :meth:`~firsthand.counterfactual.responses.Request.key`, each batch's verdicts
-under the hash of the behaviour and that key. A row is written in one transaction right after the call came back and
-before anything is made of it: a run that is killed loses the calls that were in flight, and the same command goes on
-from there without asking for anything twice.
+under the hash of the behaviour and of the program that judges it, and that key. A row is written in one transaction
+right after the call came back and before anything is made of it: a run that is killed loses the calls that were in
+flight, and the same command goes on from there without asking for anything twice.
 
 The file is an SQLite database in WAL mode with ``synchronous=FULL``: a row is on the disk when its call returns, also
 if the power fails. That costs a few milliseconds beside a call that costs seconds. The connection holds SQLite's own
@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple, Self, TypeVar
 
 from pydantic import ValidationError
 
-from firsthand.counterfactual.behaviours import Asked, Program, Verdict
+from firsthand.counterfactual.behaviours import JUDGING, Asked, Computed, Program, Verdict, source_of
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.responses import Request, Response
 from firsthand.counterfactual.store_file import damaged, failed, opened
@@ -38,7 +38,7 @@ NAME: Final = "store.sqlite"
 
 
 class Spent(NamedTuple):
-    """What has been paid for: batches, responses, and tokens as the target counts them."""
+    """What has been paid for: batches, responses but those whose call failed, and tokens as the target counts them."""
 
     batches: int
     responses: int
@@ -95,8 +95,16 @@ class Store:
         """Whether a batch is kept under a key (:meth:`~firsthand.counterfactual.responses.Request.key`)."""
         return bool(self._all("SELECT 1 FROM batches WHERE key = ?", key))
 
+    def whole(self, key: str) -> bool:
+        """Whether a batch is kept under a key, and no call of it failed."""
+        failed = "SELECT 1 FROM json_each(batches.value) AS one WHERE json_extract(one.value, '$.ended') = 'error'"
+        query = f"SELECT 1 FROM batches WHERE key = ? AND NOT EXISTS ({failed})"  # noqa: S608 - all of it is ours
+        return bool(self._all(query, key))
+
     def keep_responses(self, request: Request, target: str, responses: Sequence[Response]) -> None:
-        """Keep a batch, once and for all.
+        """Keep a batch, once and for all: only responses whose call failed are replaced, by those of the same number.
+
+        Verdicts on a batch of which responses were replaced are forgotten.
 
         Raises:
             CounterfactualError: If it holds another number of responses than the request wants, or the request was
@@ -107,13 +115,23 @@ class Store:
                 f"The batch {request.batch} wants {request.samples} responses, and {len(responses)} came.",
                 "Mend the target: it gives as many as it is asked for, failed ones among them.",
             )
-        key, value = request.key(target), _json([one.model_dump(mode="json") for one in responses])
-        count, tokens = len(responses), sum(one.tokens for one in responses)
-        row = (key, target, request.batch, _json(request.model_dump(mode="json")), value, count, tokens)
+        key = request.key(target)
         with self._guard:
-            if self._kept("SELECT value, sha256 FROM batches WHERE key = ?", value, key):
+            before = self.responses(request, target)
+            again = before is not None and any(one.ended == "error" for one in before)
+            if before is not None and again:
+                pairs = zip(before, responses, strict=True)
+                responses = [new if old.ended == "error" else old for old, new in pairs]
+            value = _json([one.model_dump(mode="json") for one in responses])
+            count = sum(one.ended != "error" for one in responses)
+            row = (key, target, request.batch, _json(request.model_dump(mode="json")), value, count)
+            tokens = sum(one.tokens for one in responses)
+            if again and list(responses) == before:
                 return
-            self._write("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", *row, _sha256(value), _now())
+            if not again and self._kept("SELECT value, sha256 FROM batches WHERE key = ?", value, key):
+                return
+            insert = "INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            self._write(insert, *row, tokens, _sha256(value), _now(), first=("DELETE FROM verdicts WHERE key = ?", key))
 
     def verdicts(self, behaviour: Program | Asked, request: Request, target: str) -> list[Verdict] | None:
         """What was found of each response of a batch, or ``None`` if it has not been judged."""
@@ -227,17 +245,25 @@ class Store:
             except sqlite3.Error as error:
                 raise failed(self.path, error) from error
 
-    def _write(self, query: str, *values: str | int) -> None:
+    def _write(self, query: str, *values: str | int, first: tuple[str, str] | None = None) -> None:
         try:
             with self._database:  # one transaction
+                if first is not None:
+                    self._database.execute(first[0], first[1:])
                 self._database.execute(query, values)
         except sqlite3.Error as error:
             raise failed(self.path, error) from error
 
 
 def behaviour_key(behaviour: Program | Asked) -> str:
-    """Under which verdicts on a behaviour are kept: equal for equal behaviours."""
-    return digest(behaviour.model_dump(mode="json"))
+    """Under which verdicts on a behaviour are kept: equal for equal behaviours that are judged in the same way.
+
+    What a program finds depends on the program, too: a function that was changed has no verdicts yet.
+    """
+    said = behaviour.model_dump(mode="json")
+    if isinstance(behaviour, Asked):
+        return digest(said)
+    return digest([said, JUDGING, source_of(behaviour) if isinstance(behaviour, Computed) else ""])
 
 
 def _json(value: object) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.investigation import Cause, Experiment, Investigation
+from firsthand.report.formats import Unit, number
 from firsthand.report.investigations_document import InvestigationsDocument, Sample, Thresholds
 from firsthand.report.investigations_views import (
     ChangeView,
@@ -76,6 +77,7 @@ class InvestigationView:
         claims: Claims that were made of it.
         samples: Responses to the prompt as it is.
         trace: Where the investigator's trace stands.
+        cut_off: Share of the responses that it rests on that were cut off; empty if that is not known.
     """
 
     source: Investigation
@@ -94,6 +96,7 @@ class InvestigationView:
     claims: tuple[ClaimView, ...]
     samples: tuple[Sample, ...]
     trace: str
+    cut_off: str
 
 
 @dataclass(frozen=True)
@@ -166,6 +169,7 @@ class Views:
             claims=tuple(self._claim(claim, name) for claim in self._claims[name]),
             samples=tuple(self._samples[name, 0]),
             trace=self._document.traces.get(name, ""),
+            cut_off="" if (share := self._document.cut_off.get(name)) is None else number(share, Unit.PERCENT),
         )
 
     def _experiment(self, one: Investigation, name: str, item: Experiment, best: Experiment | None) -> ExperimentView:

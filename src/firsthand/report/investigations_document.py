@@ -221,6 +221,8 @@ class InvestigationsDocument(_Part):
         label_errors: How often labels must be expected to be wrong.
         costs: Calls, tokens and money, by stage and role.
         samples: Responses that are shown as examples.
+        cut_off: Share of the responses that an investigation rests on (its baseline and confirmed edits) that were cut
+            off at the longest length, by its identifier; of investigations of which it is known.
         traces: Where the trace of an investigator stands, by identifier of the investigation.
         logs: Folder of the logs that Inspect's viewer shows; empty if there are none.
         package_version: Version of this package.
@@ -246,6 +248,7 @@ class InvestigationsDocument(_Part):
     label_errors: tuple[LabelError, ...] = ()
     costs: Costs | None = None
     samples: tuple[Sample, ...] = ()
+    cut_off: dict[str, Annotated[float, Field(ge=0.0, le=1.0)]] = Field(default_factory=dict)
     traces: dict[str, Text] = Field(default_factory=dict)
     logs: Text = ""
     package_version: str
@@ -283,4 +286,5 @@ class InvestigationsDocument(_Part):
 def _references(document: InvestigationsDocument) -> Iterable[tuple[str, Iterable[str]]]:
     yield "claims", (claim.investigation for claim in document.claims)
     yield "samples", (sample.investigation for sample in document.samples)
+    yield "cut-off shares", document.cut_off
     yield "traces", document.traces

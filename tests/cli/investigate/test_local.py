@@ -14,6 +14,7 @@ from scripted_runs import INVESTIGATOR, SAMPLES
 from firsthand.cli.investigate import local
 from firsthand.counterfactual.demo_prompts import DEMO
 from firsthand.counterfactual.investigation import Investigation
+from firsthand.counterfactual.library.candidates import found
 from firsthand.counterfactual.store import NAME, Store
 from firsthand.report.investigations_files import read_json
 
@@ -22,7 +23,9 @@ SMALL = ("--samples", "4", "--max-tokens", "6", "--investigations", "2")
 
 @pytest.fixture(autouse=True)
 def _scripted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An investigator of a few batches, so that what is tested is what stands around it."""
+    """An investigator of a few batches, and behaviours of a random model: what is tested is what stands around them."""
+    letters = tuple(found(letter, f"contain the letter {letter}", letter) for letter in "bjkqvwxyz")
+    monkeypatch.setattr(local, "BUILT_IN", letters)
     monkeypatch.setattr(local, "without_model", lambda samples, thorough: INVESTIGATOR)
 
 
@@ -43,10 +46,12 @@ def test_the_demo_accounts_for_forty_prompts_and_a_second_run_draws_nothing(
     document = read_json(out / "result.json")
     assert sum(document.account.places.values()) == document.account.began == len(DEMO)
     assert {name.name for name in out.iterdir()} >= {"report.html", "claims", "data", "store.sqlite"}
+    assert set(document.cut_off) == {one.id for one in document.investigations if one.report is not None}
+    assert all(0.0 <= share <= 1.0 for share in document.cut_off.values())
     lines = (out / "investigations.jsonl").read_text().splitlines()
-    found = [Investigation.model_validate_json(line) for line in lines]
-    assert len(found) == 2
-    assert all(one.baseline.responses == SAMPLES for one in found if one.report is not None)
+    kept = [Investigation.model_validate_json(line) for line in lines]
+    assert len(kept) == 2
+    assert all(one.baseline.responses == SAMPLES for one in kept if one.report is not None)
     with Store(out) as store:
         spent, contents = store.spent(), store.contents()
     assert spent.tokens == result["costs"]["rows"][0]["entry"]["usage"]["output"]

@@ -94,6 +94,19 @@ def test_an_outage_stops_the_run_with_what_has_arrived_kept(serve: Serve, model_
     assert len(server.seen) <= 16  # one more may have been under way
 
 
+@pytest.mark.parametrize(("kind", "status"), [("bad request", "400"), ("403", "403")])
+def test_prompts_that_are_refused_are_their_own_outcome_and_no_outage(
+    serve: Serve, model_at: ModelAt, kind: str, status: str
+) -> None:
+    server = serve(fault=lambda body, before: kind if int(text_of(body)) % 10 else None)
+    with InspectTarget(model_at(server), SAMPLING, max_connections=1, give_up_after=5) as target:
+        found = target.respond([asked(str(number)) for number in range(40)])
+    ended = [{one.ended for one in batch} for batch in found]
+    assert ended == [{"error"} if number % 10 else {"stop"} for number in range(40)]
+    assert status in found[1][0].text
+    assert target.failed == 36
+
+
 def test_a_run_of_200_prompts_under_a_mixture_of_faults_accounts_for_every_prompt(
     serve: Serve, model_at: ModelAt, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -55,6 +55,15 @@ def test_a_provider_that_refuses_several_choices_is_asked_for_one_at_a_time(serv
     assert len(server.seen) == 5
 
 
+def test_a_provider_that_caps_choices_is_asked_for_as_many_as_it_gives(serve: Serve, model_at: ModelAt) -> None:
+    server = serve(fault=lambda body, before: "at most 8" if body.get("n", 1) > 8 else None)
+    first, second = respond(model_at(server), asked(samples=20), asked("other", samples=20), max_connections=1)
+    assert [one.ended for one in (*first, *second)] == ["stop"] * 40
+    assert len({one.text for one in first}) == 20
+    assert [one.body["n"] for one in server.of("other") if one.fault is None] == [8, 8, 4]
+    assert sum(one.fault is not None for one in server.seen) <= 2
+
+
 def test_batches_of_one_prompt_are_drawn_anew_and_a_batch_repeats(serve: Serve, model_at: ModelAt) -> None:
     server = serve()
     screen, baseline = respond(model_at(server), asked(), asked(batch="baseline"))

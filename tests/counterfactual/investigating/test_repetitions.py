@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from planted_prompts import PROMPTS
-from planted_repetitions import Repetition, repetitions
+from planted_repetitions import FRAGILE, LEAST, Repetition, repetitions
 from scipy.stats import binomtest
 
 from firsthand.counterfactual.investigating.without_model import SearchSettings
@@ -65,6 +65,39 @@ def test_decoys_are_refuted(done: list[Repetition]) -> None:
 
 def test_investigations_keep_to_their_budget(done: list[Repetition]) -> None:
     assert max(one.asked for one in done) <= SETTINGS.responses
+
+
+def test_where_any_edit_of_some_size_undoes_it_no_text_is_named_as_its_cause() -> None:
+    some = list(repetitions(PROMPTS, 60, SETTINGS, seed=3, rules=FRAGILE))
+    assert sum(one.named for one in some) == 0
+    assert sum("Sensitive to any edit" in said(one) or "the length of the prompt" in said(one) for one in some) > 50
+    silent = [said(one) for one in some if one.kind == "any edit" and "Sensitive to any edit" not in said(one)]
+    assert len(silent) <= 2
+    assert all("Undecided" in told for told in silent)
+    assert sum(one.wrong_causes + one.wrong_refutations for one in some) == 0
+
+
+def said(one: Repetition) -> str:
+    assert one.investigation.report is not None
+    return one.investigation.report.answer
+
+
+def test_every_named_cause_has_a_control_that_does_clearly_less(done: list[Repetition]) -> None:
+    for one in done:
+        experiments = {test.number: test for test in one.investigation.experiments}
+        assert one.investigation.report is not None
+        for cause in one.investigation.report.causes:
+            controls = [experiments[n] for n in cause.experiments if cause.experiments[0] in experiments[n].control_of]
+            assert cause.specific is (None if cause.hypothesis.startswith("the length") else True)
+            assert len(controls) == 1 or cause.specific is None
+            assert all(test.stage == "confirmed" for test in controls)
+            for test in (
+                controls if cause.specific else []
+            ):  # a control that changes the rate as well does so by clearly less
+                cause_share, share = experiments[cause.experiments[0]].rate.share, test.rate.share
+                assert cause_share is not None
+                assert share is not None
+                assert abs(cause_share - share) > LEAST
 
 
 def test_withheld_responses_make_no_wrong_labels() -> None:

@@ -6,13 +6,25 @@ from planted_prompts import PROMPTS
 from planted_repetitions import gone, screened
 from pydantic import ValidationError
 
-from firsthand.counterfactual.edits import edited
+from firsthand.counterfactual.edits import changes, edited, turn_changes
 from firsthand.counterfactual.investigating.without_model import SearchSettings, search
-from firsthand.counterfactual.investigation import Investigation
-from firsthand.counterfactual.planted import BEHAVIOUR, Constant, First, Form, Long, PlantedTarget, Present, Rule
+from firsthand.counterfactual.investigation import Experiment, Investigation
+from firsthand.counterfactual.planted import (
+    BEHAVIOUR,
+    Constant,
+    First,
+    Form,
+    Fragile,
+    Long,
+    PlantedTarget,
+    Present,
+    Rule,
+)
 from firsthand.counterfactual.prompts import Prompt, Turn
+from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.responses import Request
 from firsthand.errors import CounterfactualError
+from firsthand.report.investigations_views import has_confirmed_cause
 
 THOROUGH, LIGHT = SearchSettings.named("thorough"), SearchSettings.named("light")
 
@@ -186,7 +198,8 @@ def test_a_search_that_its_budget_ends_says_so() -> None:
 
 def test_light_settings_confirm_fewer_edits() -> None:
     found, asked = investigated(Present(texts=("boat",)), PROMPTS[3], LIGHT)
-    assert sum(one.stage == "confirmed" for one in found.experiments) == LIGHT.confirmed == 7
+    confirmed = sum(one.stage == "confirmed" for one in found.experiments)
+    assert LIGHT.confirmed - LIGHT.controls == 6 <= confirmed <= LIGHT.confirmed == 7
     assert sum(request.samples for request in asked) <= LIGHT.responses
 
 
@@ -197,7 +210,92 @@ def test_settings_that_leave_no_response_for_an_edit_are_refused() -> None:
         SearchSettings.named("quick")
 
 
-def test_a_prompt_of_one_word_is_investigated_too() -> None:
+def test_of_a_prompt_of_one_word_it_is_said_that_no_control_is_possible() -> None:
     prompt = Prompt(turns=(Turn(role="user", content="Plovers?"),))
     found, _ = investigated(Present(texts=("Plovers",), low=0.0, high=1.0), prompt)
-    assert first_cause(found) == ("what is said by the word “Plovers”.", {"Plovers"})
+    assert found.report is not None
+    assert found.report.causes == ()
+    assert (
+        "Specificity not tested, since the rest of the prompt holds no text of this size: the word “Plovers” deleted"
+        in (found.report.answer)
+    )
+    assert any(one.decision == "changes" for one in found.experiments)
+
+
+def test_a_control_is_drawn_last_elsewhere_and_only_for_what_changes_the_rate() -> None:
+    rule = Present(texts=("Lake Verden", "gentle"), low=0.0, high=1.0)
+    found, asked = investigated(rule, PROMPTS[0])
+    controls = [one for one in found.experiments if one.control_of]
+    by_number = {one.number: one for one in found.experiments}
+    for control in controls:
+        for number in control.control_of:
+            one = by_number[number]
+            assert one.decision == "changes"
+            assert control.stage == one.stage == "confirmed"
+            assert not gone(control, PROMPTS[0]) & gone(one, PROMPTS[0])
+            assert size(control, PROMPTS[0]) >= size(one, PROMPTS[0])
+    assert found.report is not None
+    assert len(controls) == len(found.report.causes) == 2
+    assert sum(request.samples for request in asked) <= THOROUGH.responses
+    none, _ = investigated(Constant(share=1.0), PROMPTS[0])
+    assert not [one for one in none.experiments if one.control_of]
+
+
+def size(one: Experiment, prompt: Prompt) -> int:
+    """Characters that an edit takes away."""
+    pairs = turn_changes(prompt, edited(prompt, one.edit))
+    return sum(
+        len(text)
+        for a, b in pairs
+        for kind, text in changes(a.content if a else "", b.content if b else "")
+        if kind == "gone"
+    )
+
+
+@pytest.mark.parametrize("place", range(len(PROMPTS)))
+@pytest.mark.parametrize("settings", [THOROUGH, LIGHT])
+def test_where_any_edit_undoes_it_none_is_called_its_cause(place: int, settings: SearchSettings) -> None:
+    found, asked = investigated(Fragile(intact=PROMPTS[place], low=0.0, high=1.0), PROMPTS[place], settings)
+    assert found.report is not None
+    assert found.report.causes == ()
+    assert "Sensitive to any edit of this size" in found.report.answer
+    assert any("more than other text of its size" in one.hypothesis for one in found.report.refuted)
+    assert {one.specific for one in found.report.refuted} == {False}
+    confirmed = [one for one in found.experiments if one.stage == "confirmed"]
+    assert {one.decision for one in confirmed} == {"changes"}
+    assert len(confirmed) <= settings.confirmed
+    assert not has_confirmed_cause(found)
+    assert sum(request.samples for request in asked) <= settings.responses
+
+
+def test_where_any_deletion_undoes_it_length_is_named_and_no_text() -> None:
+    rule = Long(characters=PROMPTS[3].characters - 11, low=0.0, high=1.0)
+    found, _ = investigated(rule, PROMPTS[3])
+    assert found.report is not None
+    assert {one.specific for one in found.report.causes} == {None}
+    assert all(one.hypothesis.startswith("the length of the prompt") for one in found.report.causes)
+
+
+def test_an_edit_after_which_nothing_can_be_judged_has_no_known_effect() -> None:
+    """Where everything but the cause is taken away nothing can be judged: that is not "it suffices"."""
+    prompt, rule = PROMPTS[0], Present(texts=("gentle", "swim"), low=0.0, high=1.0)
+    steps = search(screened(prompt), "t", THOROUGH)
+    wanted = next(steps)
+    try:
+        while True:
+            wanted = steps.send([rate_unless_short(rule, one) for one in wanted])
+    except StopIteration as end:
+        found: Investigation = end.value
+    unknown = [one for one in found.experiments if not one.rate.valid]
+    assert unknown
+    assert {one.decision for one in unknown} == {"undecided"}
+    assert found.report is not None
+    assert "most responses could not be judged, so that nothing is known of them" in found.report.answer
+    assert "That suffices" not in found.report.answer
+
+
+def rate_unless_short(rule: Rule, request: Request) -> Rate:
+    if request.prompt.characters < 60:
+        return Rate(yes=0, no=0, invalid=request.samples)
+    yes = round(rule.rate(request.prompt) * request.samples)
+    return Rate(yes=yes, no=request.samples - yes)

@@ -94,10 +94,114 @@ def test_a_plain_sentence_shows_next_to_nothing() -> None:
     assert not shown
 
 
-def test_what_was_cut_off_did_not_end_early_and_is_not_short() -> None:
+def test_what_was_cut_off_did_not_end_within_its_length_and_is_not_short_if_it_has_many_words() -> None:
     assert verdict("ends early", PLAIN) is Verdict.YES
-    for name in ("ends early", "very short", "one word"):
-        assert verdict(name, "Canberra", "length") is Verdict.NO
+    assert verdict("ends early", PLAIN, "length") is Verdict.INVALID
+    bounded = BY_NAME["ends early"].within(32).behaviour
+    assert bounded.question == "Does the response end by itself within the first 32 tokens?"
+    assert judged(bounded, Response(text=PLAIN, ended="length")) is Verdict.NO
+    for name in ("very short", "one word"):
+        assert verdict(name, PLAIN, "length") is Verdict.NO
+        assert verdict(name, "Canberra", "length") is Verdict.INVALID
+
+
+JOINTS = ("", " ", "\n", "\n\n")
+BEFORE = [f"{text} and." for yes, no in EXAMPLES.values() for text in (yes, no)] + [PLAIN]
+
+
+@pytest.mark.parametrize("name", sorted(set(BY_NAME) - {"JSON"}))
+def test_no_further_text_changes_what_is_said_of_a_response_that_was_cut_off(name: str) -> None:
+    """Cut anywhere, and gone on in many ways; a verdict that is not final is invalid."""
+    rest = [*EXAMPLES.get(name, ()), PLAIN, "ful", "s and then some more of it", "\u00e9"]
+    final = 0
+    for text in BEFORE:
+        for end in [*range(1, len(text), 4), len(text)]:
+            said = verdict(name, text[:end], "length")
+            if said is Verdict.INVALID:
+                continue
+            final += 1
+            whole = [text[:end] + joint + more for joint in JOINTS for more in rest] + [text]
+            assert {verdict(name, one) for one in whole} == {said}, text[:end]
+    assert final or name == "ends early"
+
+
+def test_within_so_many_tokens_what_is_found_anywhere_is_decided_and_the_rest_keeps_its_question() -> None:
+    bounded = [one.within(24) for one in BUILT_IN]
+    asked = [one.behaviour for one in bounded if one.behaviour.decided_by == "any"]
+    assert len(asked) == 41
+    assert all(one.question.endswith("within the first 24 tokens?") and one.within == 24 for one in asked)
+    cut = Response(text=PLAIN, ended="length")
+    assert {judged(one, cut) for one in asked} == {Verdict.NO}
+    assert [one for one in bounded if one.behaviour.decided_by != "any"] == [
+        one for one in BUILT_IN if one.behaviour.decided_by != "any"
+    ]
+    left_open = {one.family for one in bounded if judged(one.behaviour, cut) is Verdict.INVALID}
+    assert left_open <= {"small letters", "one paragraph", "verse"}
+
+
+TYPOGRAPHY = {
+    "refusal": ("I’m sorry, but I can’t help with that.", "I am afraid I’m **not able** to\u00a0help with that."),
+    "artificial": (
+        "I’m an AI.",
+        "As an **AI** language model",
+        "I\u00a0am a _computer_ program",
+        "I’m just a `chatbot`",
+    ),
+    "handing over": ("Here’s a list", "**Here’s** a list", "“Here are three"),
+    "apology": ("I’m so *sorry*.", "\u200bSorry about that"),
+    "thanks": ("Thank\u00a0you!", "**Thank** *you*"),
+    "emphatic feeling": ("I’m so happy for you", "I’ve been **so** worried"),
+    "agreement": ("**Sure!** Here", "“Certainly,” he said", "\ufeffOkay then"),
+    "yes": ("**Yes**, it is", "‘Yes’ is it"),
+    "no": ("*No.* It is not",),
+    "greeting": ("**Hello** there", "Good\u00a0morning"),
+    "second person": ("you’re right",),
+    "first person": ("My cat is here", "I’m here"),
+    "advice": ("you **need** to rest", "you need\u202fto rest"),
+    "numbered list": ("**1.** One\n**2.** Two", "1\\. One\n2\\. Two", "1.\u00a0One\n2.\u00a0Two"),
+    "bullets": ("– a\n– b", "+ a\n+ b", "•\u00a0a\n•\u00a0b"),
+    "labels": ("**Chef’s tip:** a\n**Time:** b",),
+    "quotation": ("‘So it is’", "„So ist es“", "*“So it is”*"),
+    "speech": ("He said «go home now».", "Er sagt „geh nach Hause“."),
+    "letter": ("**Dear customers,**", "**Subject:** Closed\n\nDear all"),
+    "asking back": ("何ですか？",),
+    "money": ("It costs 5\u00a0dollars", "It costs 5\u00a0€"),
+    "percentage": ("12\u00a0%", "12 per cent"),
+    "story": ("**Once** upon a time", "“Once upon a time"),
+    "emoji": ("Go 🇫🇷", "Well done ⭐"),
+    "pirate": ("**Ahoy**, matey",),
+    "professional": ("See a *doctor*.",),
+}
+NOT_THESE = {
+    "hedging": "It opens in May.",
+    "we": "The US is large.",
+    "placeholder": "[Click here](https://example.org)",
+    "exclamation": "![](a.png)",
+    "refusal": "I can not only help with that.",
+    "heading": "Here is the recipe:",
+}
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, some in TYPOGRAPHY.items() for text in some])
+def test_typographic_marks_and_markdown_hide_nothing(name: str, text: str) -> None:
+    assert verdict(name, text) is Verdict.YES
+
+
+@pytest.mark.parametrize("name", sorted(NOT_THESE))
+def test_what_only_looks_like_it_is_not_it(name: str) -> None:
+    assert verdict(name, NOT_THESE[name]) is Verdict.NO
+
+
+def test_marks_of_form_are_looked_for_as_they_stand() -> None:
+    assert verdict("bold", "**so** it is") is Verdict.YES
+    assert verdict("code", "max_size = 3") is Verdict.YES
+
+
+def test_a_prompt_s_own_words_are_found_in_other_typography() -> None:
+    prompt = Prompt(turns=(Turn(role="user", content="Say \"don't stop\" now:\n- Anna's lamp\n- ***"),))
+    said = {one.family: one.behaviour for one in of_prompt(prompt)}
+    assert judged(said["a quotation of the prompt"], Response(text="“Don’t **stop**”")) is Verdict.YES
+    assert judged(said["an item of the prompt"], Response(text="Anna’s\u00a0lamp")) is Verdict.YES
 
 
 def test_json_that_was_cut_off_began_as_json() -> None:

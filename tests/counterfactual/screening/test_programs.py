@@ -136,3 +136,26 @@ def test_a_single_prompt_or_two_are_never_flagged() -> None:
         screening = screen([(asked("mine"), batch("Sorry")), *others(number, "x")], (SORRY,), own_words=False)
         assert screening.screened[0].rating == 2
         assert isinstance(screening.screened[0].behaviour, Candidate | Pattern)
+
+
+def test_questions_about_anything_anywhere_are_asked_of_as_many_tokens_as_are_drawn() -> None:
+    cut = [Response(text="Sorry, but there is", ended="length"), Response(text="Well, there it is and", ended="length")]
+    screening = screen([(asked("mine"), cut), *others(20, "x")], (SORRY,), own_words=False, within=6)
+    (one,) = screening.flagged()
+    assert one.behaviour.question == "Does the response apologise within the first 6 tokens?"
+    assert one.rate == Rate(yes=1, no=1)
+    assert "apologise within the first 6 tokens" in one.summary
+    own = of_behaviours([Pattern(question="Does it hum?", pattern="hm")])[0]
+    assert own.within(6) == own
+
+
+def test_what_is_left_open_by_a_cut_makes_nothing_frequent() -> None:
+    """Where a yes is seen at once and a no never, the valid ones are all yes."""
+    mine = [*[Response(text="Sorry, so", ended="length")] * 3, *[Response(text="Well, so", ended="length")] * 2]
+    told = screen([(asked("mine"), mine), *others(30, "x")], (SORRY,), own_words=False).screened[0]
+    assert told.rate == Rate(yes=3, no=0, invalid=2)
+    assert "(2 more were cut off before it could be said)" in told.summary
+    few = [*[Response(text="Sorry, so", ended="length")] * 2, *[Response(text="Well, so", ended="length")] * 2]
+    short = [*few, Response(text="No.")]
+    screening = screen([(asked("mine"), short), *others(30, "x")], (SORRY,), own_words=False, frequent=0.5)
+    assert not screening.flagged()

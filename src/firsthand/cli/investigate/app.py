@@ -18,6 +18,12 @@ MaxTokens = Annotated[int, typer.Option("--max-tokens", help="Longest response, 
 Investigations = Annotated[
     int | None, typer.Option(help="Most investigations; the most frequent behaviours are taken.", min=1)
 ]
+Reproduce = Annotated[
+    int | None,
+    typer.Option(
+        help="Responses to a second way to make each claim's edit; 0: none. Usually as many as --samples.", min=0
+    ),
+]
 Threshold = Annotated[int, typer.Option(help="Lowest rating (1-5) that is investigated.", min=1, max=5)]
 Light = Annotated[
     bool,
@@ -29,6 +35,9 @@ MostResponses = Annotated[
 ]
 MostTokens = Annotated[
     int | None, typer.Option("--most-tokens", help="Stop before more tokens are drawn in this folder.", min=1)
+]
+MostMinutes = Annotated[
+    float | None, typer.Option("--most-minutes", help="Begin no call after so many minutes of this run.", min=0.0)
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the cost, and stop.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Also write the result as JSON.")]
@@ -44,11 +53,13 @@ def demo(
     samples: Samples = 24,
     max_tokens: MaxTokens = 32,
     investigations: Investigations = 10,
+    reproduce: Reproduce = None,
     light: Light = True,
     threshold: Threshold = 3,
     seed: Seed = 0,
     most_responses: MostResponses = None,
     most_tokens: MostTokens = None,
+    most_minutes: MostMinutes = None,
     dry_run: DryRun = False,
     json: Json = None,
     device: Device = None,
@@ -66,7 +77,9 @@ def demo(
             out=out,
             drawn={"samples": samples, "max_tokens": max_tokens, "seed": seed},
             limits={"responses": most_responses, "tokens": most_tokens},
+            minutes=most_minutes,
             most=investigations,
+            reproduce=reproduce,
             thorough=not light,
             threshold=threshold,
             behaviours=None,
@@ -90,11 +103,13 @@ def run(
     samples: Samples = 30,
     max_tokens: MaxTokens = 500,
     investigations: Investigations = None,
+    reproduce: Reproduce = None,
     light: Light = False,
     threshold: Threshold = 3,
     seed: Seed = 0,
     most_responses: MostResponses = None,
     most_tokens: MostTokens = None,
+    most_minutes: MostMinutes = None,
     dry_run: DryRun = False,
     json: Json = None,
     device: Device = None,
@@ -115,7 +130,9 @@ def run(
             out=out,
             drawn={"samples": samples, "max_tokens": max_tokens, "seed": seed},
             limits={"responses": most_responses, "tokens": most_tokens},
+            minutes=most_minutes,
             most=investigations,
+            reproduce=reproduce,
             thorough=not light,
             threshold=threshold,
             behaviours=behaviours,

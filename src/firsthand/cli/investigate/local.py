@@ -38,7 +38,9 @@ class Ask:
         out: Folder of the run.
         drawn: Fields of :class:`~firsthand.counterfactual.responses.Sampling`.
         limits: Most responses and tokens of the folder.
+        minutes: Longest time of this run.
         most: Most investigations.
+        reproduce: Responses to another implementation of each claim's edit; ``None``: as many as every batch has.
         thorough: Whether the investigator confirms many edits, or few.
         threshold: Lowest rating that is investigated.
         behaviours: A file of behaviours; ``None`` for the built-in ones and those made from prompts.
@@ -54,7 +56,9 @@ class Ask:
     out: Path
     drawn: dict[str, int]
     limits: dict[str, int | None]
+    minutes: float | None
     most: int | None
+    reproduce: int | None
     thorough: bool
     threshold: int
     behaviours: Path | None
@@ -68,18 +72,30 @@ class Ask:
         """How prompts are investigated."""
         sampling = Sampling.model_validate(self.drawn)
         own_words = self.behaviours is None
-        return RunSettings(sampling=sampling, threshold=self.threshold, own_words=own_words, most=self.most)
+        return RunSettings(
+            sampling=sampling,
+            threshold=self.threshold,
+            own_words=own_words,
+            most=self.most,
+            reproduce=self.reproduce,
+        )
 
     @property
     def budget(self) -> Budget:
         """What the folder may cost."""
-        return Budget(**self.limits, longest=self.settings.sampling.max_tokens)
+        seconds = None if self.minutes is None else 60.0 * self.minutes
+        return Budget(**self.limits, longest=self.settings.sampling.max_tokens, seconds=seconds)
 
     @property
     def command(self) -> str:
         """The command that repeats the run in a new folder."""
         options: dict[str, object] = {"model": self.model, **self.drawn, "investigations": self.most}
-        options |= {"threshold": self.threshold, "device": self.device, "dtype": self.dtype}
+        options |= {
+            "reproduce": self.reproduce,
+            "threshold": self.threshold,
+            "device": self.device,
+            "dtype": self.dtype,
+        }
         options |= {f"most-{name}": limit for name, limit in self.limits.items()}
         given = [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
         effort = "--thorough" if self.thorough else "--light"
@@ -116,7 +132,7 @@ def run_local(ask: Ask) -> None:
             with Store(ask.out) as store:
                 bench = Bench(target, by_program, store, ask.budget)
                 ran = investigate(ask.prompts, bench, investigator, candidates, settings, progress)
-                concluded = conclude(ran.investigations, bench, settings.sampling.samples, progress)
+                concluded = conclude(ran.investigations, bench, settings, progress)
                 progress.say("writing the report")
                 made = document(ran, concluded, bench, About(target.card(), (ask.command,)))
                 left = finish(made, concluded, ask.out, (UNJUDGED,))

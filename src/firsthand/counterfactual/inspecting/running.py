@@ -7,23 +7,35 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from inspect_ai import eval_set
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import GenerateConfig, Model
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.inspecting.settings import model_of, settings_of
+from firsthand.counterfactual.inspecting.stages.calling import Standing
 from firsthand.counterfactual.inspecting.stages.from_logs import (
     Ending,
     claims_from_logs,
     counts_from_logs,
     endings_from_logs,
     investigations_from_logs,
+    undescribed_from_logs,
     used_from_logs,
 )
 from firsthand.counterfactual.inspecting.stages.settings import ROLES, RoleModel, RoleName, StagesSettings
-from firsthand.counterfactual.inspecting.stages.stage import STAGES, NothingToDo, StageName, latest_log, logs_of, opened
+from firsthand.counterfactual.inspecting.stages.stage import (
+    STAGES,
+    NothingToDo,
+    StageName,
+    latest_log,
+    left_by,
+    logs_of,
+    opened,
+    waiting_in,
+)
 from firsthand.counterfactual.inspecting.stages.tasks import TASKS
+from firsthand.counterfactual.inspecting.weights import weights_of
 from firsthand.counterfactual.investigation import Investigation
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prices import load_prices, unpriced
@@ -39,10 +51,12 @@ class StagesResult(Part):
     """What a run came to, as far as it went.
 
     Attributes:
-        finished: Whether every stage is finished.
+        finished: Whether every stage is finished, and nothing waits.
         stopped: Why not, if not.
+        target: Identity of the target.
         investigations: All investigations, unfinished ones included.
         claims: All claims, before filters.
+        undescribed: Claims that were measured and not put into words, by reason.
         endings: Where each prompt ended.
         counts: What happened to replies, by stage, role and outcome.
         used: What each role used in each stage.
@@ -50,8 +64,10 @@ class StagesResult(Part):
 
     finished: bool
     stopped: str = ""
+    target: str = ""
     investigations: tuple[Investigation, ...] = ()
     claims: tuple[Claim, ...] = ()
+    undescribed: dict[str, int] = Field(default_factory=dict)
     endings: tuple[Ending, ...] = ()
     counts: dict[str, int]
     used: tuple[Entry, ...] = ()
@@ -68,7 +84,8 @@ def run_stages(
 
     Everything is kept in ``settings.folder``: what calls gave in ``cache``, and a folder of Inspect logs for each
     stage in ``logs``. Stages that are finished are not run again; one that was interrupted makes only the calls whose
-    answers are not kept.
+    answers are not kept. A sample whose call was lost (:class:`~.stages.calling.CallLost`) waits, and the others go on;
+    the next run makes it, and whatever follows from it.
 
     Args:
         settings: What to do.
@@ -84,6 +101,7 @@ def run_stages(
     _check_prices(settings)
     settings_of(settings.roles["target"].model, settings.sampling)
     _models(settings)
+    settings = settings.model_copy(update={"weights": weights_of(settings.roles["target"].model)})
     _begin(folder, settings, prompts)
     stopped = ""
     with cache_in(folder / "cache"):
@@ -91,11 +109,14 @@ def run_stages(
             stopped = _stage(folder, settings, stage, display)
             if stopped:
                 break
+    stopped = stopped or _waits(folder)
     return StagesResult(
         finished=not stopped and until == STAGES[-1],
         stopped=stopped,
+        target=settings.target,
         investigations=tuple(investigations_from_logs(folder)),
         claims=tuple(claims_from_logs(folder)),
+        undescribed=undescribed_from_logs(folder),
         endings=tuple(endings_from_logs(folder)),
         counts=counts_from_logs(folder),
         used=tuple(used_from_logs(folder)),
@@ -175,46 +196,79 @@ def _made(settings: StagesSettings, playing: RoleModel) -> Model:
 
 
 def _stage(folder: Path, settings: StagesSettings, stage: StageName, display: Display) -> str:
-    """Run one stage; returns why it stopped, empty if it is finished."""
-    done = latest_log(folder, stage)
-    if done is not None and done.status == "success":
-        return ""
-    try:
-        task = TASKS[stage](run=str(folder))
-    except NothingToDo:
-        return ""
-    _, logs = eval_set(
-        [task],
-        log_dir=str(logs_of(folder, stage)),
-        model=None,
-        model_roles=dict(_models(settings)),
-        retry_attempts=0,
-        retry_immediate=False,
-        fail_on_error=True,
-        display=display,
-        log_realtime=settings.live,
-        acp_server=False,
-        ctl_server=False,
-        max_samples=settings.samples_at_once,
-        max_connections=settings.connections,
-        max_retries=settings.retries,
-        score=False,
-        log_dir_allow_dirty=True,
-    )
-    return _outcome(stage, logs, opened(str(folder)).standing.stopped)
+    """Run one stage; returns why the run stopped, empty if it goes on."""
+    standing = opened(str(folder)).standing
+    for _ in range(2):
+        try:
+            task = TASKS[stage](run=str(folder))
+        except NothingToDo:
+            return ""
+        done = latest_log(folder, stage)
+        left = left_by(folder, stage, finished=False)
+        if done is not None and done.status == "success" and all(str(one.id) in left for one in task.dataset):
+            return ""
+        _, logs = eval_set(
+            [task],
+            log_dir=str(logs_of(folder, stage)),
+            model=None,
+            model_roles=dict(_models(settings)),
+            retry_attempts=0,
+            retry_immediate=False,
+            fail_on_error=True,
+            continue_on_fail=True,
+            display=display,
+            log_realtime=settings.live,
+            acp_server=False,
+            ctl_server=False,
+            max_samples=settings.samples_at_once,
+            max_connections=settings.connections,
+            max_retries=settings.retries,
+            score=False,
+            log_dir_allow_dirty=True,
+        )
+        check_stage(stage, logs, standing)
+        if standing.stopped:
+            return standing.stopped
+        # Prompts that were refused before their role had answered any can be told from an outage now.
+        early = [
+            one
+            for one, role in standing.refused_first.items()
+            if one in standing.waiting
+            if standing.line(role).answered
+        ]
+        standing.refused_first.clear()
+        for one in early:
+            del standing.waiting[one]
+        if not early:
+            break
+    return ""
 
 
-def _outcome(stage: StageName, logs: Sequence[EvalLog], stopped: str) -> str:
+def check_stage(stage: StageName, logs: Sequence[EvalLog], standing: Standing) -> None:
+    """See that a stage failed, if it did, for nothing but what passes."""
     log = logs[0]
-    if log.status == "success":
+    if log.status == "success" or standing.stopped:
+        return
+    problems = [] if log.error is None else [log.error.message]
+    if not problems:
+        samples = read_eval_log(log.location, exclude_fields={"events", "messages", "store"}).samples or []
+        waiting = {sample for of, sample in standing.waiting if of == stage}
+        problems = [one.error.message for one in samples if one.error is not None and str(one.id) not in waiting]
+    if problems:
+        raise CounterfactualError(
+            f"The stage {stage!r} failed: {problems[0].strip()}",
+            f"See the log {log.location}. Mend the cause and run the same command again; it goes on where it stopped.",
+        )
+
+
+def _waits(folder: Path) -> str:
+    """What is told of samples whose call was lost."""
+    waiting = {stage: whys for stage in STAGES if (whys := waiting_in(folder, stage))}
+    if not waiting:
         return ""
-    if stopped:
-        return stopped
-    problem = log.error.message.strip() if log.error else log.status
-    raise CounterfactualError(
-        f"The stage {stage!r} failed: {problem}",
-        f"See the log {log.location}. Mend the cause and run the same command again; it goes on where it stopped.",
-    )
+    where = ", ".join(f"{len(whys):,} in the stage {stage!r}" for stage, whys in waiting.items())
+    why = next(iter(next(iter(waiting.values())).values()))
+    return f"Calls were lost after all retries ({where}), such as: {why}"
 
 
 @contextmanager

@@ -1,9 +1,9 @@
 """Any model of Inspect as the target of an investigation.
 
-A batch of responses is asked for in one call where the provider gives several choices, and in as many calls as needed
-where it does not: that is seen by what comes, and never assumed. A call that fails for good gives ``error`` responses,
-which are invalid; what a provider withholds is ``filter``; a prompt that is too long is an ``error``. Every response
-that has arrived is written down before it is used, if a journal is given.
+A batch of responses is asked for in as few calls as the provider allows (:mod:`.choices`): that is seen by what comes,
+and never assumed. A call that fails for good gives ``error`` responses, which are invalid; what a provider withholds is
+``filter``; a prompt that is too long is an ``error``. Every response that has arrived is written down before it is
+used, if a journal is given.
 """
 
 import asyncio
@@ -12,15 +12,15 @@ import queue
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from itertools import groupby
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
 from inspect_ai.model import GenerateConfig, Model
 
+from firsthand.counterfactual.inspecting.choices import CHOICES_REFUSED, PerCall, Refusal, drawn
 from firsthand.counterfactual.inspecting.converting import concerns_all, messages_of, responses_of, tools_of
-from firsthand.counterfactual.inspecting.failing import cause_of, reason_of, refuse_hopeless, status_of
+from firsthand.counterfactual.inspecting.failing import Fault, Line, cause_of, fault_of, reason_of, status_of, unusable
 from firsthand.counterfactual.inspecting.journal import Journal
 from firsthand.counterfactual.inspecting.ledger import Ledger, used
 from firsthand.counterfactual.inspecting.looping import Loop
@@ -52,7 +52,7 @@ class InspectTarget:
         attempt_timeout: Seconds after which one attempt is given up.
         per_call: Most responses asked for in one call; by default as many as the batch wants.
         give_up_after: Calls in a row that fail for good before the run is stopped, so that an outage does not become
-            thousands of invalid responses. ``None``: never.
+            thousands of invalid responses; a prompt that is refused is none of them. ``None``: never.
         ledger: Where usage is noted, by the first word of a request's batch, the role and the model.
         billed: Whether anybody charges for the calls; by default for all but those of this process.
         journal: File for responses of batches that are not complete yet.
@@ -101,8 +101,8 @@ class InspectTarget:
         self._secrets = tuple(
             key for key in (self._model.api.api_key, self._model.api.initial_api_key) if isinstance(key, str) and key
         )
-        self._at_once, self._per_call, self._give_up_after = max_connections, per_call, give_up_after
-        self._journal, self._kept, self._in_a_row = Journal(journal), kept, 0
+        self._at_once, self._per_call, self._line = max_connections, PerCall(per_call), Line(give_up_after)
+        self._journal, self._kept = Journal(journal), kept
         self._billed = not self._name.startswith(_OWN) if billed is None else billed
         self._identity: str | None = None
         self._loop = Loop(f"target {self._name}")
@@ -193,18 +193,15 @@ class InspectTarget:
     async def _answer(self, request: Request, limit: asyncio.Semaphore) -> list[Response]:
         """All responses of one batch: what has arrived before, and what is missing of it."""
         key = request.key(self.identity)
-        slots: dict[int, Response] = {n: r for n, r in self._journal.held(key).items() if n < request.samples}
-        while missing := [number for number in range(request.samples) if number not in slots]:
-            calls = [(first, size) for first, size in _calls(missing, self._per_call)]
-            for (first, _), responses in zip(
-                calls, await asyncio.gather(*(self._call(request, key, *call, limit) for call in calls)), strict=True
-            ):
-                slots |= {first + i: response for i, response in enumerate(responses)}
-        return [slots[number] for number in range(request.samples)]
+
+        async def call(first: int, size: int) -> list[Response] | Refusal:
+            return await self._call(request, key, first, size, limit)
+
+        return await drawn(call, request.samples, self._per_call, self._journal.held(key))
 
     async def _call(
         self, request: Request, key: str, first: int, size: int, limit: asyncio.Semaphore
-    ) -> list[Response]:
+    ) -> list[Response] | Refusal:
         """At least one response, from one call; where that fails for good, as many failures as were wanted."""
         try:
             messages, tools = messages_of(request.prompt), tools_of(request.prompt)
@@ -213,14 +210,14 @@ class InspectTarget:
         seed = int(digest([self._sampling.seed, request.prompt.id, request.batch, first])[:7], 16)
         try:
             async with limit:
-                size = min(size, self._per_call or size)  # what was learnt while this call waited
+                size = min(size, self._per_call.most or size)  # what was learnt while this call waited
                 settings = {"num_choices": size if size > 1 else None, "seed": seed}
                 config = self._config.model_copy(update=settings)
                 output = await self._model.generate(messages, tools, config=config, cache=False)
         except CounterfactualError:
             raise
         except Exception as error:  # noqa: BLE001  every provider has errors of its own; each becomes a recorded one
-            return await self._went_wrong(cause_of(error), request, key, first, size, limit)
+            return self._went_wrong(cause_of(error), size)
         self.ledger.note(
             Entry(
                 stage=request.batch.partition(".")[0] or self._role,
@@ -232,47 +229,32 @@ class InspectTarget:
         )
         responses = responses_of(output, size)
         if not responses:
-            return self._failures(f"{self._name} returned no choice.", size)
-        self._in_a_row = 0
+            return self._failures(f"{self._name} returned no choice.", Fault.PASSING, size)
+        self._line.got_through()
         if len(responses) == 1 < size and not concerns_all(output):
-            self._per_call = 1  # it gives one choice a call, whatever is asked for
+            self._per_call.most = 1  # it gives one choice a call, whatever is asked for
         self._journal.note(key, first, responses)
         return responses
 
-    async def _went_wrong(
-        self, error: BaseException, request: Request, key: str, first: int, size: int, limit: asyncio.Semaphore
-    ) -> list[Response]:
-        refuse_hopeless(error, self._name, self._secrets)
+    def _went_wrong(self, error: BaseException, size: int) -> list[Response] | Refusal:
+        fault = fault_of(error, self._model.api)
+        if fault is Fault.ACCOUNT:
+            raise unusable(error, self._name, self._secrets) from None
         if isinstance(error, FirsthandError):  # the engine cannot take this prompt, so others go on
             return [Response(text=error.problem, ended="error")] * size
-        if size > 1 and status_of(error) in (400, 422):
-            # Perhaps it does not take several choices; one tells.
-            one = await self._call(request, key, first, 1, limit)
-            if one[0].ended != "error":
-                self._per_call = 1
-                return one
-            return one * size
-        return self._failures(reason_of(error, self._secrets), size)
+        why = reason_of(error, self._secrets)
+        if size > 1 and status_of(error) in CHOICES_REFUSED:
+            return Refusal(why)  # perhaps of several choices; fewer tell
+        return self._failures(why, fault, size)
 
-    def _failures(self, why: str, size: int) -> list[Response]:
+    def _failures(self, why: str, fault: Fault, size: int) -> list[Response]:
         self.failed += 1
-        self._in_a_row += 1
-        if self._give_up_after is not None and self._in_a_row >= self._give_up_after:
+        if self._line.lost(fault):
             raise CounterfactualError(
-                f"{self._in_a_row} calls of {self._name} in a row failed for good; the last one: {why}",
+                f"{self._line.in_a_row} calls of {self._name} in a row failed for good; the last one: {why}",
                 "See what is wrong with the provider, and run the same command again: what has arrived is kept.",
             )
         return [Response(text=why, ended="error")] * size
-
-
-def _calls(missing: Sequence[int], per_call: int | None) -> list[tuple[int, int]]:
-    """Runs of missing numbers, cut to what one call gives: first number and size of each."""
-    found = []
-    for _, same in groupby(enumerate(missing), lambda pair: pair[1] - pair[0]):
-        run = [number for _, number in same]
-        step = per_call or len(run)
-        found += [(run[i], len(run[i : i + step])) for i in range(0, len(run), step)]
-    return found
 
 
 def _stopped(work: "Future[None]") -> None:

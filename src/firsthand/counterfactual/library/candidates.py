@@ -1,8 +1,8 @@
 """A behaviour that screening looks for, with the words in which it is told."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from firsthand.counterfactual.behaviours import Behaviour, Called, Computed, Pattern, Program
+from firsthand.counterfactual.behaviours import Behaviour, Called, Computed, Decides, Pattern, Program
 from firsthand.errors import CounterfactualError
 
 
@@ -34,29 +34,59 @@ class Candidate:
             return f"Given this prompt, what in it decides, for your response, the answer to: {self.behaviour.question}"
         return f"Why do you {self.verb} when you are given this prompt?"
 
-    def summary(self, yes: int, valid: int, percent: int) -> str:
+    def within(self, tokens: int) -> "Candidate":
+        """The same, about so many first tokens, which is all that is drawn of a response.
+
+        What is decided by an opening, or by all of a response, asks what it asked. So do behaviours of one's own: their
+        questions stay as they were written.
+        """
+        if not self.verb or isinstance(self.behaviour, Called) or self.behaviour.decided_by != "any":
+            return self
+        verb = f"{self.verb} within the first {tokens} tokens"
+        bounded = {"question": f"Does the response {verb}?", "within": tokens}
+        return replace(self, behaviour=self.behaviour.model_copy(update=bounded), verb=verb)
+
+    def summary(self, yes: int, valid: int, percent: int, open_: int = 0) -> str:
         """What was seen, in one sentence.
 
         Args:
             yes: Responses with the behaviour.
-            valid: Responses that could be judged.
-            percent: How often it is seen after other prompts, in percent.
+            valid: Responses of which it could be said.
+            percent: How often it occurs after other prompts, in per cent.
+            open_: Responses that were cut off before it could be said.
         """
         seen = f"{yes} of {valid} responses to this prompt" if yes < valid else f"All {valid} responses to this prompt"
         what = self.verb or f"count as yes ({self.behaviour.question})"
-        return f"{seen} {what}; after other prompts about {percent}% do."
+        cut = f" ({open_} more were cut off before it could be said)" if open_ else ""
+        return f"{seen} {what}{cut}; after other prompts about {percent}% do."
 
 
-def found(name: str, verb: str, pattern: str, flags: str = "", least: int = 1) -> Candidate:
-    """A behaviour that a regular expression finds."""
-    behaviour = Pattern(question=f"Does the response {verb}?", pattern=pattern, flags=flags, least=least)
+def found(
+    name: str,
+    verb: str,
+    pattern: str,
+    flags: str = "",
+    least: int = 1,
+    *,
+    plain: bool = False,
+    decided_by: Decides = "any",
+) -> Candidate:
+    """A behaviour that a regular expression finds, as it stands or in plain text; anywhere, or in the opening."""
+    behaviour = Pattern(
+        question=f"Does the response {verb}?",
+        pattern=pattern,
+        flags=flags,
+        least=least,
+        plain=plain,
+        decided_by=decided_by,
+    )
     return Candidate(name, behaviour, verb)
 
 
-def computed(name: str, verb: str, function: str) -> Candidate:
+def computed(name: str, verb: str, function: str, decided_by: Decides) -> Candidate:
     """A behaviour that a function of :mod:`firsthand.counterfactual.library.functions` finds."""
     place = f"firsthand.counterfactual.library.functions:{function}"
-    return Candidate(name, Computed(question=f"Does the response {verb}?", function=place), verb)
+    return Candidate(name, Computed(question=f"Does the response {verb}?", function=place, decided_by=decided_by), verb)
 
 
 def of_behaviours(behaviours: list[Behaviour]) -> tuple[Candidate, ...]:

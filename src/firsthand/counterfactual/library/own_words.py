@@ -8,6 +8,7 @@ import re
 from typing import Final
 
 from firsthand.counterfactual.library.candidates import Candidate, found
+from firsthand.counterfactual.plain_text import plain
 from firsthand.counterfactual.prompts import Prompt
 
 MOST: Final = 4
@@ -15,7 +16,7 @@ MOST: Final = 4
 
 _NAME: Final = re.compile(r"(?<![.!?:\n\"“]\s)(?<!\A)\b([A-Z][a-z]{2,})\b(?!:)")
 _NUMBER: Final = re.compile(r"(?<![\w.])\d{2,}(?:[.,]\d+)*(?!\w)")
-_QUOTED: Final = re.compile(r"[\"“]([^\"”\n]{4,60})[\"”]")
+_QUOTED: Final = re.compile(r"[\"“„«]([^\"”“»\n]{4,60})[\"”“»]")
 _ITEM: Final = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+(.{3,60}?)\s*$", re.MULTILINE)
 _NO_NAMES: Final = frozenset(
     re.findall(
@@ -34,17 +35,20 @@ def of_prompt(prompt: Prompt) -> tuple[Candidate, ...]:
     names = [name for name in dict.fromkeys(_NAME.findall(text)) if name not in _NO_NAMES]
     numbers, quoted = dict.fromkeys(_NUMBER.findall(text)), dict.fromkeys(_QUOTED.findall(text))
     items = dict.fromkeys(_ITEM.findall(text))
-    made = [found("a name of the prompt", f"name {one}", rf"\b{re.escape(one)}\b") for one in names[:MOST]]
+    made = [found("a name of the prompt", f"name {one}", rf"\b{re.escape(one)}\b", plain=True) for one in names[:MOST]]
     made += [
         found("a number of the prompt", f"state the number {one}", rf"(?<![\w.]){re.escape(one)}(?!\w)")
         for one in list(numbers)[:MOST]
     ]
     made += [
-        found("a quotation of the prompt", f"repeat the words “{one}”", re.escape(one), "i")
+        found("a quotation of the prompt", f"repeat the words “{one}”", re.escape(plain(one)), "i", plain=True)
         for one in list(quoted)[:MOST]
+        if plain(one).strip()
     ]
     made += [
-        found("an item of the prompt", f"copy the item “{one}”", re.escape(one), "i") for one in list(items)[:MOST]
+        found("an item of the prompt", f"copy the item “{one}”", re.escape(plain(one)), "i", plain=True)
+        for one in list(items)[:MOST]
+        if plain(one).strip()
     ]
     return (*made, *_beginning(prompt))
 
@@ -52,12 +56,9 @@ def of_prompt(prompt: Prompt) -> tuple[Candidate, ...]:
 def _beginning(prompt: Prompt) -> tuple[Candidate, ...]:
     """It begins as the last user's turn does."""
     users = [turn.content for turn in prompt.turns if turn.role == "user"]
-    words = re.findall(r"\w+", users[-1])[:_BEGINNING] if users else []
+    words = re.findall(r"\w+", plain(users[-1]))[:_BEGINNING] if users else []
     if len(words) < _BEGINNING:
         return ()
     pattern = r"\A\W*" + r"\W+".join(map(re.escape, words)) + r"\b"
-    return (
-        found(
-            "the beginning of the request", f"begin with the words of the request, “{' '.join(words)}”", pattern, "i"
-        ),
-    )
+    verb = f"begin with the words of the request, “{' '.join(words)}”"
+    return (found("the beginning of the request", verb, pattern, "i", plain=True, decided_by="opening"),)

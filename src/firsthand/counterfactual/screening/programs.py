@@ -14,6 +14,10 @@ prompt with the member of the family that occurs most there.
 Of the frequent behaviours of a prompt whose rating reaches the threshold, the one is taken whose share exceeds ``b``
 most: it tells the prompt apart best, and leaves the most room for an edit to change it. The batch that chose a
 behaviour is never its baseline: the largest of many shares is too large.
+
+Responses that were cut off are judged as far as they go (:mod:`firsthand.counterfactual.behaviours`), and behaviours
+that are found anywhere are asked of so many first tokens as are drawn. A response of which it stays open is no "no";
+but whether a behaviour is frequent is judged as if it were, since it may be open only where the answer is not yes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,11 +49,18 @@ class Counted:
         candidate: The behaviour.
         rate: Its counts.
         elsewhere: The smoothed share ``b`` over the other prompts.
+        left_open: Invalid responses that are there, and were cut off before it could be said.
     """
 
     candidate: Candidate
     rate: Rate
     elsewhere: float
+    left_open: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """Its share, those that were left open counted as without it; ``None`` if nothing could be judged."""
+        return self.rate.yes / (self.rate.valid + self.left_open) if self.rate.valid else None
 
     @property
     def rating(self) -> int:
@@ -59,7 +70,7 @@ class Counted:
     @property
     def excess(self) -> float:
         """By how much its share exceeds that over other prompts; -1 if nothing could be judged."""
-        return -1.0 if self.rate.share is None else self.rate.share - self.elsewhere
+        return -1.0 if self.share is None else self.share - self.elsewhere
 
 
 @dataclass(frozen=True)
@@ -102,6 +113,7 @@ def screen(
     own_words: bool = True,
     threshold: int = THRESHOLD,
     frequent: float = FREQUENT,
+    within: int | None = None,
 ) -> Screening:
     """Screen prompts against one another.
 
@@ -111,8 +123,9 @@ def screen(
         own_words: Whether behaviours are made from each prompt's own words, too.
         threshold: Lowest rating that is preferred: below it, the most characteristic behaviour is told all the same.
         frequent: Lowest share.
+        within: Most tokens of a response, of which behaviours are asked; ``None``: questions are about whole responses.
     """
-    counts = [_counts(prompt, responses, candidates, own_words) for prompt, responses in batches]
+    counts = [_counts(prompt, responses, candidates, own_words, within) for prompt, responses in batches]
     highest = [_by_family(found) for found in counts]
     totals = _totals(highest)
     screened, nothing = [], []
@@ -120,8 +133,12 @@ def screen(
         if all(response.missing for response in responses):
             nothing.append((prompt, _why_missing(responses)))
             continue
-        seen = [Counted(c, rate, _elsewhere(totals, highest[number], c.family)) for c, rate in counts[number]]
-        often = [one for one in seen if _is_frequent(one.rate, frequent)]
+        missing = sum(response.missing for response in responses)
+        seen = [
+            Counted(c, rate, _elsewhere(totals, highest[number], c.family), rate.invalid - missing)
+            for c, rate in counts[number]
+        ]
+        often = [one for one in seen if _is_frequent(one, frequent)]
         if not often:
             nothing.append((prompt, "no behaviour is frequent"))
             continue
@@ -131,9 +148,15 @@ def screen(
 
 
 def _counts(
-    prompt: Prompt, responses: Sequence[Response], candidates: Sequence[Candidate], own_words: bool
+    prompt: Prompt,
+    responses: Sequence[Response],
+    candidates: Sequence[Candidate],
+    own_words: bool,
+    within: int | None,
 ) -> list[tuple[Candidate, Rate]]:
     every = [*candidates, *(of_prompt(prompt) if own_words else ())]
+    if within is not None:
+        every = [one.within(within) for one in every]
     return [(one, Rate.of(judged(one.behaviour, response) for response in responses)) for one in every]
 
 
@@ -166,7 +189,7 @@ def _screened(prompt: Prompt, chosen: Counted) -> Screened:
         prompt=prompt,
         rating=chosen.rating,
         behaviour=candidate.behaviour,
-        summary=candidate.summary(rate.yes, rate.valid, round(100 * chosen.elsewhere)),
+        summary=candidate.summary(rate.yes, rate.valid, round(100 * chosen.elsewhere), chosen.left_open),
         question=candidate.question,
         own_question=candidate.own_question,
         rate=rate,
@@ -178,9 +201,9 @@ def _why_missing(responses: Sequence[Response]) -> str:
     return failed or "no response could be judged"
 
 
-def _is_frequent(rate: Rate, frequent: float) -> bool:
-    """Whether a behaviour is frequent among the valid responses, which have to be most of them."""
-    return rate.share is not None and rate.share >= frequent and 2 * rate.valid > rate.responses
+def _is_frequent(seen: Counted, frequent: float) -> bool:
+    """Whether a behaviour is frequent among the responses that are there, most of which have to be valid."""
+    return seen.share is not None and seen.share >= frequent and 2 * seen.rate.valid > seen.rate.responses
 
 
 def _share(rate: Rate) -> float:

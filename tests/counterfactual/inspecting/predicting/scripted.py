@@ -20,8 +20,20 @@ def calls(tool: str, **arguments: Any) -> ModelOutput:
     return _used(ModelOutput.for_tool_call("mockllm/model", tool, arguments))
 
 
+class OutError(Exception):
+    """As a provider's client raises it when its server is out."""
+
+    status_code = 503
+
+
 def fails() -> ModelOutput:
-    raise RuntimeError("no answer from the provider")
+    raise OutError("no answer from the provider")
+
+
+def refuses() -> ModelOutput:
+    error = OutError("this prompt is too long")
+    error.status_code = 400
+    raise error
 
 
 def _used(output: ModelOutput) -> ModelOutput:

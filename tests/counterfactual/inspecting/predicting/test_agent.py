@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import ASKED, calls, fails, foretells, predictor, says
+from scripted import ASKED, calls, fails, foretells, predictor, refuses, says
 from tiny_tools import question_of, write_autoencoder
 
 from firsthand.counterfactual.inspecting.predicting.agent import AgentPredictor
@@ -65,12 +65,23 @@ def test_a_second_one_is_invalid_and_counted_and_never_a_number(tmp_path: Path, 
     assert one.counts() == {"predictor: invalid": 1}
 
 
-def test_a_call_that_fails_for_good_is_invalid_and_the_others_go_on(tmp_path: Path) -> None:
-    one = agent(predictor(fails, foretells(0.4)), tmp_path)
+def test_a_call_that_was_lost_waits_and_is_made_by_the_next_run(tmp_path: Path) -> None:
+    found = agent(predictor(fails, foretells(0.4)), tmp_path).predict(questions(2))
+    lost = [p for p in found if p.probability is None]
+    assert len(lost) == 1
+    assert lost[0].note.startswith("waits: ")
+    assert "no answer from the provider" in lost[0].note
+    again = agent(predictor(foretells(0.6)), tmp_path).predict(questions(2))
+    assert sorted(p.probability or 0 for p in again) == [0.4, 0.6]
+    assert len(ASKED) == 1
+
+
+def test_a_prompt_that_the_provider_refuses_is_invalid_and_counted(tmp_path: Path) -> None:
+    one = agent(predictor(foretells(0.4), refuses), tmp_path)
     found = sorted(one.predict(questions(2)), key=lambda p: p.probability is None)
     assert [p.probability for p in found] == [0.4, None]
-    assert "no answer from the provider" in found[1].note
-    assert one.counts() == {"predictor: failed call": 1, "predictor: invalid": 1}
+    assert "too long" in found[1].note
+    assert one.counts() == {"predictor: invalid": 1, "predictor: no reply": 1, "predictor: refused call": 1}
 
 
 def test_an_outage_stops_the_run_and_the_same_call_goes_on_without_paying_twice(tmp_path: Path) -> None:

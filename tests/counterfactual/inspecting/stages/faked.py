@@ -5,23 +5,27 @@ from typing import Any
 
 from inspect_ai.model import ModelOutput
 
-from firsthand.counterfactual.inspecting.stages.calling import Calls, Standing
+from firsthand.counterfactual.inspecting.stages.calling import CallRefused, Calls, Standing
+from firsthand.counterfactual.inspecting.stages.quoting import Fence
 from firsthand.counterfactual.inspecting.stages.settings import RoleModel, StagesSettings
 
 
 class FakedCalls(Calls):
-    """Calls whose replies are given."""
+    """Calls whose replies are given; a text stands for a call that was refused, with its reason."""
 
     def __init__(self, reply: Callable[..., ModelOutput | str] | list[ModelOutput | str], **settings: Any) -> None:
         roles = {"target": RoleModel(model="planted/world"), "investigator": RoleModel(model="planted/world")}
         super().__init__(
-            StagesSettings(folder="nowhere", roles=roles, **settings), b"k" * 32, Standing(), "stage", "sample"
+            StagesSettings(folder="nowhere", roles=roles, **settings), Fence(b"k" * 32), Standing(), "stage", "sample"
         )
         self.reply = reply
         self.asked: list[tuple[str, list[Any], str]] = []
 
-    async def generate(self, role, messages, place, *, tools=(), config=None):  # type: ignore[no-untyped-def]
+    async def generate(self, role, messages, place, *, tools=(), config=None, several=False):  # type: ignore[no-untyped-def]
         self.asked.append((role, messages, place))
-        if isinstance(self.reply, list):
-            return self.reply.pop(0)
-        return self.reply(role, messages, list(tools), config)
+        reply = self.reply.pop(0) if isinstance(self.reply, list) else self.reply(role, messages, list(tools), config)
+        if isinstance(reply, Exception):
+            raise reply
+        if isinstance(reply, str):
+            raise CallRefused(reply, 400)
+        return reply

@@ -10,6 +10,7 @@ from planted_world import said
 
 from firsthand.counterfactual.inspecting.stages.asking import Answer, ask
 from firsthand.counterfactual.inspecting.stages.batches import Said
+from firsthand.counterfactual.inspecting.stages.calling import CallLost, CallRefused
 
 GOOD = '{"reason": "by the word", "answer": "no"}'
 
@@ -42,7 +43,6 @@ BAD = [
     "[]",
     "null",
     said(GOOD, stop="max_tokens"),
-    said(GOOD, stop="content_filter"),
 ]
 
 
@@ -62,6 +62,32 @@ def test_twice_unreadable_is_invalid_and_no_third_time_is_asked(reply: Any) -> N
     assert answer.problem
     assert calls.counts == {"classifier: invalid": 1}
     assert len(calls.asked) == 2
+
+
+WITHHELD = said("The provider filtered this.", stop="content_filter")
+TOO_LONG = said("The prompt is too long.", stop="model_length").model_copy(update={"usage": None})
+
+
+@pytest.mark.parametrize("reply", [CallRefused("ValueError 400: bad request", 400), WITHHELD, TOO_LONG])
+def test_a_call_that_gave_no_reply_is_not_asked_to_mend_it(reply: Any) -> None:
+    answer, calls = answered(reply)
+    assert answer.value is None
+    assert answer.problem
+    assert not answer.repaired
+    assert calls.counts == {"classifier: no reply": 1}
+    assert len(calls.asked) == 1
+
+
+def test_a_repair_that_is_refused_ends_the_question() -> None:
+    answer, calls = answered("no", CallRefused("ValueError 400: bad request", 400))
+    assert answer.value is None
+    assert answer.repaired
+    assert calls.counts == {"classifier: invalid": 1}
+
+
+def test_a_call_that_was_lost_is_no_answer_at_all() -> None:
+    with pytest.raises(CallLost):
+        answered(CallLost("503", "again"))
 
 
 def test_the_correction_repeats_nothing_of_what_was_said() -> None:

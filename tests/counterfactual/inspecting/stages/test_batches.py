@@ -2,12 +2,14 @@
 
 import asyncio
 
+import pytest
 from faked import FakedCalls
 from inspect_ai.model import ChatCompletionChoice, ChatMessageAssistant, GenerateConfig, ModelOutput
 from planted_world import replied, said
 
 from firsthand.counterfactual.behaviours import Asked, Pattern, Verdict
 from firsthand.counterfactual.inspecting.stages.batches import classify, config_of, rate_of, respond
+from firsthand.counterfactual.inspecting.stages.calling import CallLost
 from firsthand.counterfactual.prompts import Prompt, Turn
 from firsthand.counterfactual.responses import Request, Response, Sampling
 
@@ -35,10 +37,57 @@ def test_a_provider_that_gives_one_choice_is_asked_as_often_as_needed_under_plac
         assert len({place for _, _, place in calls.asked}) == number
 
 
-def test_a_call_that_fails_gives_error_responses_and_never_fewer() -> None:
-    responses = asyncio.run(respond(FakedCalls(lambda *_: "ValueError: too long"), request(10)))
-    assert [one.ended for one in responses] == ["error"] * 10
+def refusing(most: int):  # type: ignore[no-untyped-def]
+    """A provider that refuses more choices than so many."""
+
+    def reply(role, messages, tools, config):  # type: ignore[no-untyped-def]
+        wanted = config.num_choices or 1
+        return f"only {most} candidates" if wanted > most else giving(wanted)(role, messages, tools, config)
+
+    return reply
+
+
+@pytest.mark.parametrize(("most", "first", "later"), [(8, 1 + 4, 4), (1, 2 + 30, 30), (30, 1, 1)])
+def test_a_provider_that_refuses_so_many_choices_is_asked_for_fewer_and_for_them_at_once_from_then_on(
+    most: int, first: int, later: int
+) -> None:
+    calls = FakedCalls(refusing(most))
+    assert [one.ended for one in asyncio.run(respond(calls, request(30)))] == ["stop"] * 30
+    assert len(calls.asked) == first
+    assert len(asyncio.run(respond(calls, request(30, "baseline")))) == 30
+    assert len(calls.asked) == first + later
+
+
+def test_what_is_asked_after_a_refusal_is_named_alike_whether_it_was_known_before_or_not() -> None:
+    def places(calls: FakedCalls) -> list[str]:
+        asyncio.run(respond(calls, request(30)))
+        return [place for _, _, place in calls.asked if place != "screen/0+30"]
+
+    for most in (8, 1):
+        fresh, knowing = FakedCalls(refusing(most)), FakedCalls(refusing(most))
+        knowing.standing.per_call.most = most
+        assert set(places(knowing)) <= set(places(fresh))
+
+
+def test_a_prompt_that_is_refused_gives_error_responses_and_never_fewer_and_teaches_nothing() -> None:
+    calls = FakedCalls(lambda *_: "ValueError: too long")
+    responses = asyncio.run(respond(calls, request(10)))
+    assert [(one.ended, one.text) for one in responses] == [("error", "ValueError: too long")] * 10
     assert all(one.missing for one in responses)
+    assert len(calls.asked) == 3
+    assert calls.standing.per_call.most is None
+
+
+def test_a_lost_call_ends_the_batch_after_those_beside_it() -> None:
+    made = []
+
+    def reply(role, messages, tools, config):  # type: ignore[no-untyped-def]
+        made.append(config.seed)
+        return CallLost("503", "again") if len(made) == 3 else giving(1)(role, messages, tools, config)
+
+    with pytest.raises(CallLost):
+        asyncio.run(respond(FakedCalls(reply), request(10)))
+    assert len(made) == 10
 
 
 def test_every_batch_and_call_has_a_seed_of_its_own() -> None:

@@ -1,5 +1,6 @@
 """A run of the stages ends in one document, whose account adds up wherever the run stopped."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from firsthand.counterfactual.inspecting.documenting import concluded_of, docume
 from firsthand.counterfactual.inspecting.running import run_stages
 from firsthand.counterfactual.inspecting.stages.settings import StagesSettings
 from firsthand.counterfactual.inspecting.stages.stage import STAGES, StageName
+from firsthand.counterfactual.investigation import Judgement
 from firsthand.counterfactual.prompts import Prompt, Turn
 from firsthand.errors import CounterfactualError
 from firsthand.report.investigations_document import InvestigationsDocument
@@ -34,6 +36,36 @@ def test_a_finished_run_is_written_and_read_back_and_every_prompt_is_in_one_plac
     assert read_json(left.result) == document
     assert "planted/world" in left.report.read_text()
     assert (left.claims / "README.md").exists()
+
+
+def test_a_run_ended_when_its_last_stage_did_and_not_when_it_is_written(tmp_path: Path) -> None:
+    chosen = settings(tmp_path / "run", behaviours=(PROGRAM,), effort="light")
+    before = datetime.now(UTC)
+    made = made_of(chosen, GIVEN)
+    after = datetime.now(UTC)
+    assert made_of(chosen, GIVEN).finished == made.finished
+    assert before - timedelta(seconds=1) <= made.started <= made.finished <= after
+
+
+def test_labels_are_counted_over_accepted_reports_and_what_nobody_described_is_in_the_funnel(tmp_path: Path) -> None:
+    chosen = settings(tmp_path / "run", behaviours=(PROGRAM,), effort="light")
+    result = run_stages(chosen, prompts(2))
+    whole = concluded_of(result, chosen)
+    steps = {one.name: one for one in whole.funnel.steps}
+    assert steps["makes a claim"].kept == steps["described"].kept == len(result.claims)
+    (kept, *lost) = result.claims
+    less = result.model_copy(update={"claims": (kept,), "undescribed": {"no valid description": len(lost) - 1}})
+    described = {one.name: one for one in concluded_of(less, chosen).funnel.steps}["described"]
+    assert described.dropped == {"no valid description": len(lost) - 1, "not reached": 1}
+    refused = [
+        one.model_copy(update={"judgements": (Judgement(score=2),)} if number else {})
+        for number, one in enumerate(result.investigations)
+    ]
+    own = tuple(one for one in result.claims if one.investigation == refused[0].id)
+    half = concluded_of(result.model_copy(update={"investigations": tuple(refused), "claims": own}), chosen)
+    assert half.errors["unfiltered"].clusters == whole.errors["unfiltered"].clusters - 1 == 1
+    nobody = tuple(one.model_copy(update={"judgements": ()}) for one in refused)
+    assert concluded_of(result.model_copy(update={"investigations": nobody, "claims": ()}), chosen).errors == {}
 
 
 @pytest.mark.parametrize("until", STAGES)

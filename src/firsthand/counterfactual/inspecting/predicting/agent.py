@@ -11,10 +11,10 @@ from inspect_ai.model import GenerateConfig, Model
 from firsthand.counterfactual.inspecting.predicting.settings import PredictSettings
 from firsthand.counterfactual.inspecting.predicting.tasks import predict
 from firsthand.counterfactual.inspecting.predicting.working import IN_PROCESS, STAGE, Toolbox, name_of, opened
-from firsthand.counterfactual.inspecting.running import Display, cache_in
+from firsthand.counterfactual.inspecting.running import Display, cache_in, check_stage
 from firsthand.counterfactual.inspecting.settings import model_of
 from firsthand.counterfactual.inspecting.stages.settings import RoleModel
-from firsthand.counterfactual.inspecting.stages.stage import Found, latest_log, left_by, logs_of
+from firsthand.counterfactual.inspecting.stages.stage import Found, latest_log, left_by, logs_of, waiting_in
 from firsthand.counterfactual.predicting.predictions import Kind, Prediction
 from firsthand.counterfactual.predicting.questions import Question
 from firsthand.counterfactual.tokens import BYTES_A_TOKEN, estimated_tokens
@@ -25,6 +25,7 @@ from firsthand.errors import CounterfactualError
 from firsthand.trials.canonical import digest
 from firsthand.trials.files import write_atomic, write_json
 
+_UNREACHED: Final[Found] = {"note": "waits: it was not reached"}
 _TASK_TOKENS: Final = 900
 _ANSWER_TOKENS: Final = 120
 _READING_TOKENS: Final = 120
@@ -99,8 +100,10 @@ class AgentPredictor:
     def predict(self, questions: Sequence[Question]) -> list[Prediction]:
         """One prediction for each question, in order.
 
-        A call that fails for good, and a reply that cannot be read even when it was asked for again, give a prediction
-        without probability. What was answered before, in whatever batch, is found again and not paid for.
+        A call that the provider refuses, and a reply that cannot be read even when it was asked for again, give a
+        prediction without probability. So does a call that was lost after all retries, with a note that begins with
+        "waits": the same questions put again ask it again. What was answered before, in whatever batch, is found again
+        and not paid for.
 
         Raises:
             CounterfactualError: If the run stops: the budget is used up, the provider is out, or a tool changed the
@@ -110,9 +113,10 @@ class AgentPredictor:
             return []
         folder = self._written(questions)
         self._run(folder)
-        found = left_by(folder, STAGE)
+        found, waiting = left_by(folder, STAGE, finished=False), waiting_in(folder, STAGE)
         self._left.update(found)
-        return [self._prediction(one, found.get(name_of(one), {})) for one in questions]
+        waits = {name: {"note": f"waits: {why}"} for name, why in waiting.items()}
+        return [self._prediction(one, {**waits, **found}.get(name_of(one), _UNREACHED)) for one in questions]
 
     def expected(self, questions: Sequence[Question]) -> Entry:
         """What predicting would use: every question in one reply, or after every call that its limits allow.
@@ -155,7 +159,7 @@ class AgentPredictor:
         }
 
     def _prediction(self, question: Question, found: Found) -> Prediction:
-        note = found.get("note") or found.get("problem") or "" if found else "it was not reached"
+        note = found.get("note") or found.get("problem") or ""
         return Prediction(
             claim=question.claim,
             predictor=self.name,
@@ -177,9 +181,27 @@ class AgentPredictor:
         return folder
 
     def _run(self, folder: Path) -> None:
-        done = latest_log(folder, STAGE)
-        if done is not None and done.status == "success":
-            return
+        """Make what is missing. A sample whose call was lost waits for the next run, and the others go on."""
+        standing = opened(str(folder)).run.standing
+        for _ in range(2):
+            done, left = latest_log(folder, STAGE), left_by(folder, STAGE, finished=False)
+            if done is not None and done.status == "success" and set(opened(str(folder)).questions) <= set(left):
+                return
+            self._once(folder)
+            if standing.stopped:
+                raise CounterfactualError(
+                    f"Predicting stopped: {standing.stopped}",
+                    "Run the same command again; it goes on.",
+                )
+            # Prompts that were refused before any was answered can be told from an outage now.
+            early = [one for one in standing.refused_first if one in standing.waiting]
+            standing.refused_first.clear()
+            for one in early:
+                del standing.waiting[one]
+            if not early or not standing.line("predictor").answered:
+                return
+
+    def _once(self, folder: Path) -> None:
         settings = self.settings
         with cache_in(self._home / "cache"):
             _, logs = eval_set(
@@ -190,6 +212,7 @@ class AgentPredictor:
                 retry_attempts=0,
                 retry_immediate=False,
                 fail_on_error=True,
+                continue_on_fail=True,
                 display=self._display,
                 log_realtime=False,
                 acp_server=False,
@@ -200,13 +223,7 @@ class AgentPredictor:
                 score=False,
                 log_dir_allow_dirty=True,
             )
-        if logs[0].status != "success":
-            stopped = opened(str(folder)).run.standing.stopped
-            problem = stopped or (logs[0].error.message.strip() if logs[0].error else logs[0].status)
-            raise CounterfactualError(
-                f"Predicting stopped: {problem}",
-                f"See the log {logs[0].location}. Mend the cause and run the same command again; it goes on.",
-            )
+        check_stage(STAGE, logs, opened(str(folder)).run.standing)
 
     def _made(self) -> Model:
         if isinstance(self._model, Model):

@@ -8,13 +8,20 @@ from typing import Final
 import anyio.to_thread
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageTool, ChatMessageUser
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+    GenerateConfig,
+)
 from inspect_ai.solver import TaskState
 from inspect_ai.tool import ToolCall, ToolCallError
 
 from firsthand.counterfactual.inspecting.predicting.settings import PredictSettings
 from firsthand.counterfactual.inspecting.predicting.wording import Foretold, info_of, system
-from firsthand.counterfactual.inspecting.stages.asking import AGAIN, form_of, parsed
+from firsthand.counterfactual.inspecting.stages.asking import AGAIN, form_of, parsed, replied
 from firsthand.counterfactual.inspecting.stages.batches import shown, shown_prompt
 from firsthand.counterfactual.inspecting.stages.calling import Calls, RunStopped, Standing
 from firsthand.counterfactual.inspecting.stages.quoting import RULE, fence_key, quoted
@@ -84,7 +91,9 @@ def opened(folder: str) -> Opened:
     questions = [Question.model_validate_json(line) for line in lines]
     standing = Standing(load_prices(settings.prices), settings.money, settings.give_up_after)
     for found in left_by(place, STAGE, finished=False).values():
-        standing.spent += sum(standing.cost(Entry.model_validate(one)) for one in found.get("used", []))
+        for entry in map(Entry.model_validate, found.get("used", [])):
+            standing.spent += standing.cost(entry)
+            standing.line("predictor").answered = True
     run = Run(place, settings.stages(folder), fence_key(place.parent), standing)
     box = IN_PROCESS.get(folder) or _toolbox(settings)
     return Opened(run, settings, {name_of(one): one for one in questions}, box)
@@ -175,12 +184,12 @@ def material(opening: Opened, calls: Calls, question: Question, session: Session
         f"One of its responses:\n{shown(question.response, calls, 'response', lengths.response)}",
     ]
     if opening.settings.reasoning and question.response.reasoning:
-        thought = quoted(question.response.reasoning, calls.key, "reasoning before the response", lengths.response)
+        thought = quoted(question.response.reasoning, calls.fence, "reasoning before the response", lengths.response)
         parts.append(f"What it thought before:\n{thought}")
     if session is not None:
-        listed = quoted(session.transcript.listed(), calls.key, "numbered tokens", opening.settings.listed)
+        listed = quoted(session.transcript.listed(), calls.fence, "numbered tokens", opening.settings.listed)
         parts.append(f"The transcript's tokens, each as its number and its text:\n{listed}")
-    parts.append(f"The claim:\n{quoted(question.text, calls.key, 'claim', lengths.turn)}")
+    parts.append(f"The claim:\n{quoted(question.text, calls.fence, 'claim', lengths.turn)}")
     return "\n\n".join(parts)
 
 
@@ -192,10 +201,11 @@ async def _answered(calls: Calls, messages: list[ChatMessage], session: Session 
     infos = [info_of(tool, session.limits) for tool in session.tools] if session else []
     turn, repaired = 0, False
     while True:
-        output = await calls.generate("predictor", list(messages), f"turn.{turn}", tools=infos)
+        output = await replied(calls, "predictor", list(messages), f"turn.{turn}", GenerateConfig(), infos)
         turn += 1
         if isinstance(output, str):
-            return None, f"the call failed: {output}"
+            calls.count("predictor", "no reply")
+            return None, output
         messages.append(output.message)
         wanted = output.message.tool_calls or []
         if session is not None and wanted:
@@ -225,7 +235,7 @@ async def _called(calls: Calls, session: Session, call: ToolCall) -> ChatMessage
     text = done.note
     if done.done:
         what = f"what {call.function} says"
-        text = f"{quoted(told(done.readings), calls.key, what, TOLD)}\n{done.note}"
+        text = f"{quoted(told(done.readings), calls.fence, what, TOLD)}\n{done.note}"
     return ChatMessageTool(
         content=text,
         tool_call_id=call.id,

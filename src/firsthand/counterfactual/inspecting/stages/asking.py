@@ -1,7 +1,11 @@
-"""Questions that a model answers with one JSON object, which is read strictly, once repaired, and never guessed."""
+"""Questions that a model answers with one JSON object, which is read strictly, once repaired, and never guessed.
+
+Only a reply that is there and malformed is asked for again: a call that failed, or that a provider withheld, is not.
+"""
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -14,10 +18,12 @@ from inspect_ai.model import (
     ModelOutput,
     ResponseSchema,
 )
+from inspect_ai.tool import ToolInfo
 from inspect_ai.util import json_schema
 from pydantic import ValidationError
 
-from firsthand.counterfactual.inspecting.stages.calling import Calls
+from firsthand.counterfactual.inspecting.converting import concerns_all
+from firsthand.counterfactual.inspecting.stages.calling import CallRefused, Calls
 from firsthand.counterfactual.inspecting.stages.quoting import RULE
 from firsthand.counterfactual.inspecting.stages.settings import RoleName
 from firsthand.counterfactual.part import Part
@@ -36,7 +42,7 @@ class Answer(Generic[ReplyT]):
     """What a model answered.
 
     Attributes:
-        value: The reply; ``None`` if neither it nor its repair could be read.
+        value: The reply; ``None`` if there was none, or neither it nor its repair could be read.
         problem: Why not.
         repaired: Whether the first reply could not be read.
     """
@@ -67,20 +73,43 @@ async def ask(
         ChatMessageUser(content=material),
     ]
     config = _config(calls, role, reply)
-    first = await calls.generate(role, messages, place, config=config)
+    first = await replied(calls, role, messages, place, config)
+    if isinstance(first, str):
+        calls.count(role, "no reply")
+        return Answer(None, first)
     read = parsed(first, reply)
     if not isinstance(read, str):
         return Answer(read)
-    said = first.completion.strip() if isinstance(first, ModelOutput) else ""
+    said = first.completion.strip()
     again = [ChatMessageAssistant(content=said)] if said else []
     correction = ChatMessageUser(content=AGAIN.format(problem=read))
-    second = await calls.generate(role, [*messages, *again, correction], f"{place}/repair", config=config)
-    reread = parsed(second, reply)
+    second = await replied(calls, role, [*messages, *again, correction], f"{place}/repair", config)
+    reread = second if isinstance(second, str) else parsed(second, reply)
     if isinstance(reread, str):
         calls.count(role, "invalid")
         return Answer(None, reread, repaired=True)
     calls.count(role, "repaired")
     return Answer(reread, repaired=True)
+
+
+async def replied(
+    calls: Calls,
+    role: RoleName,
+    messages: list[ChatMessage],
+    place: str,
+    config: GenerateConfig,
+    tools: Sequence[ToolInfo] = (),
+) -> ModelOutput | str:
+    """What a model said, or why there is nothing that could be read."""
+    try:
+        output = await calls.generate(role, messages, place, tools=tools, config=config)
+    except CallRefused as refused:
+        return f"the call failed ({refused.problem})"
+    if output.stop_reason == "content_filter":
+        return "the provider withheld it"
+    if concerns_all(output):
+        return f"the call failed ({output.completion[:300]})"
+    return output
 
 
 def form_of(reply: type[Part]) -> str:
@@ -105,12 +134,8 @@ def _config(calls: Calls, role: RoleName, reply: type[Part]) -> GenerateConfig:
     return GenerateConfig(response_schema=ResponseSchema(name=reply.__name__, json_schema=json_schema(reply)))
 
 
-def parsed(output: ModelOutput | str, reply: type[ReplyT]) -> ReplyT | str:
+def parsed(output: ModelOutput, reply: type[ReplyT]) -> ReplyT | str:
     """The reply, or why it cannot be read; what it said is not repeated there."""
-    if isinstance(output, str):
-        return f"the call failed ({output})"
-    if output.stop_reason == "content_filter":
-        return "the provider withheld it"
     if output.stop_reason in ("max_tokens", "model_length"):
         return "it was cut off"
     text = output.completion.strip()

@@ -4,62 +4,61 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from inspect_ai.model import GenerateConfig
-from inspect_ai.util import collect
 from pydantic import Field
 
 from firsthand.counterfactual.behaviours import Asked, Behaviour, Verdict, judged
+from firsthand.counterfactual.inspecting.choices import CHOICES_REFUSED, Refusal, drawn
 from firsthand.counterfactual.inspecting.converting import messages_of, responses_of, tools_of
 from firsthand.counterfactual.inspecting.settings import settings_of
 from firsthand.counterfactual.inspecting.stages.asking import ask
-from firsthand.counterfactual.inspecting.stages.calling import Calls
+from firsthand.counterfactual.inspecting.stages.calling import CallRefused, Calls
 from firsthand.counterfactual.inspecting.stages.quoting import quoted
+from firsthand.counterfactual.inspecting.together import side_by_side
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.responses import Request, Response, Sampling
+from firsthand.errors import CounterfactualError
 from firsthand.trials.canonical import digest
 
 
 async def respond(calls: Calls, request: Request) -> list[Response]:
-    """Responses to a request, exactly as many as it wants.
+    """Responses to a request, exactly as many as it wants, in as few calls as the provider allows.
 
-    All choices are asked for at once. A provider that gives fewer (Anthropic gives one) is asked again, side by side,
-    for as many calls as are missing. A call that fails for good gives ``error`` responses in place of those it should
-    have given.
+    A call that the provider would not take gives ``error`` responses in place of those it should have given.
+
+    Raises:
+        CallLost: If a call failed in passing, so that nothing may be made of the batch yet.
+        RunStopped: If the run stops.
     """
-    first = await _call(calls, request, request.samples, 0)
-    missing = request.samples - len(first)
-    if missing <= 0:
-        return first[: request.samples]
-    each = len(first)
-    shares = [min(each, missing - start) for start in range(0, missing, each)]
-    more = await collect(*[_call(calls, request, share, number + 1) for number, share in enumerate(shares)])
-    found = first + [one for batch in more for one in batch]
-    short = request.samples - len(found)
-    return [*found, *[_failed("the provider gave fewer choices than were asked for")] * short][: request.samples]
+
+    async def call(first: int, size: int) -> list[Response] | Refusal:
+        return await _call(calls, request, first, size)
+
+    return await drawn(call, request.samples, calls.standing.per_call)
 
 
-async def _call(calls: Calls, request: Request, choices: int, number: int) -> list[Response]:
-    output = await calls.generate(
-        "target",
-        messages_of(request.prompt),
-        f"{request.batch}/{number}",
-        tools=tools_of(request.prompt),
-        config=config_of(calls.settings.roles["target"].model, calls.settings.sampling, request, choices, number),
-    )
-    if isinstance(output, str):
-        return [_failed(output)] * choices
-    return responses_of(output, choices)
+async def _call(calls: Calls, request: Request, first: int, size: int) -> list[Response] | Refusal:
+    try:
+        messages, tools = messages_of(request.prompt), tools_of(request.prompt)
+    except CounterfactualError as error:  # the prompt's own fault, so others go on
+        return [Response(text=error.problem, ended="error")] * size
+    config = config_of(calls.settings.roles["target"].model, calls.settings.sampling, request, size, first)
+    try:
+        output = await calls.generate(
+            "target", messages, f"{request.batch}/{first}+{size}", tools=tools, config=config, several=size > 1
+        )
+    except CallRefused as refused:
+        if size > 1 and refused.status in CHOICES_REFUSED:
+            return Refusal(refused.problem)  # perhaps of several choices; fewer tell
+        return [Response(text=refused.problem, ended="error")] * size
+    return responses_of(output, size)
 
 
-def config_of(model: str, sampling: Sampling, request: Request, choices: int, number: int) -> GenerateConfig:
-    """Generation settings of one call; its seed belongs to the run, the batch and the call."""
-    seed = int(digest([sampling.seed, request.prompt.id, request.batch, number])[:7], 16)
+def config_of(model: str, sampling: Sampling, request: Request, choices: int, first: int) -> GenerateConfig:
+    """Generation settings of one call; its seed belongs to the run, the batch and the first response of the call."""
+    seed = int(digest([sampling.seed, request.prompt.id, request.batch, first])[:7], 16)
     return settings_of(model, sampling).merge(GenerateConfig(num_choices=choices if choices > 1 else None, seed=seed))
-
-
-def _failed(why: str) -> Response:
-    return Response(text=why, ended="error")
 
 
 class Classified(Part):
@@ -98,7 +97,7 @@ async def classify(calls: Calls, behaviour: Behaviour, responses: Sequence[Respo
     """
     if not isinstance(behaviour, Asked):
         return [Classified(verdict=judged(behaviour, one)) for one in responses]
-    return await collect(
+    return await side_by_side(
         *[_asked(calls, behaviour, one, f"{batch}/classify.{number}") for number, one in enumerate(responses)]
     )
 
@@ -108,7 +107,7 @@ async def _asked(calls: Calls, behaviour: Asked, response: Response, place: str)
         return Classified(verdict=Verdict.INVALID, why=f"no response ({response.ended})")
     material = (
         f"The question, which was frozen before:\n"
-        f"{quoted(behaviour.question, calls.key, 'question', 4_000)}\n\n"
+        f"{quoted(behaviour.question, calls.fence, 'question', 4_000)}\n\n"
         f"The response:\n{shown(response, calls, 'response', calls.settings.lengths.response)}"
     )
     answer = await ask(calls, "classifier", _TASK, material, Said, place)
@@ -129,7 +128,7 @@ def shown(response: Response, calls: Calls, what: str, limit: int) -> str:
         text += f"\n(calls the tool {call.name} with {call.arguments})"
     if response.ended == "length":
         what = f"{what}, cut off at the token limit"
-    return quoted(text.strip(), calls.key, what, limit)
+    return quoted(text.strip(), calls.fence, what, limit)
 
 
 def shown_prompt(prompt: Prompt, calls: Calls) -> str:
@@ -139,10 +138,10 @@ def shown_prompt(prompt: Prompt, calls: Calls) -> str:
         text = turn.content
         for call in turn.calls:
             text += f"\n(calls the tool {call.name} with {call.arguments})"
-        parts.append(quoted(text, calls.key, f"turn {number}, {turn.role}", calls.settings.lengths.turn))
+        parts.append(quoted(text, calls.fence, f"turn {number}, {turn.role}", calls.settings.lengths.turn))
     if prompt.tools:
         tools = "\n".join(f"{tool.name}: {tool.description}" for tool in prompt.tools)
-        parts.append(quoted(tools, calls.key, "tools that the model was told of", calls.settings.lengths.turn))
+        parts.append(quoted(tools, calls.fence, "tools that the model was told of", calls.settings.lengths.turn))
     return "\n".join(parts)
 
 

@@ -11,6 +11,7 @@ from firsthand.counterfactual.deciding import change_interval, decided
 from firsthand.counterfactual.edits import Edit, Operation, edited
 from firsthand.counterfactual.inspecting.stages.batches import Classified, classify, rate_of, respond, shown
 from firsthand.counterfactual.inspecting.stages.calling import Calls
+from firsthand.counterfactual.inspecting.stages.quoting import as_meant
 from firsthand.counterfactual.investigation import Cause, Experiment, Report, Screened
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt
@@ -109,7 +110,7 @@ class Bench:
     async def _resample(self, wanted: Resample) -> str:
         if self.left <= 0:
             raise Refused("No experiments are left. File the report now.")
-        edit = Edit(operations=wanted.operations)
+        edit = meant(wanted.operations, self.screened.prompt)
         after = self._after(edit)
         number = len(self.experiments) + 1
         batch = f"explore.{number}"
@@ -184,6 +185,18 @@ class Bench:
         rates = {one.number: one.rate for one in self.experiments}
         evidence = tuple(evidence_of(n, self.lines[n], self.baseline, rates[n]) for n in numbers)
         return Cause(hypothesis=bearing.hypothesis, evidence=evidence, experiments=numbers)
+
+
+def meant(operations: tuple[Operation, ...], prompt: Prompt) -> Edit:
+    """An edit by somebody who was shown the prompt quoted, where some brackets are others."""
+    original = "\n".join(turn.content for turn in prompt.turns)
+    names = ("find", "text", "content")
+    return Edit(
+        operations=tuple(
+            one.model_copy(update={n: as_meant(getattr(one, n), original) for n in names if hasattr(one, n)})
+            for one in operations
+        )
+    )
 
 
 def evidence_of(number: int, line: str, before: Rate, after: Rate) -> str:

@@ -15,8 +15,10 @@ from inspect_ai.tool import ToolInfo
 from inspect_ai.util import LimitExceededError
 
 from firsthand.counterfactual.costs import money_text
-from firsthand.counterfactual.inspecting.failing import cause_of, reason_of, status_of
+from firsthand.counterfactual.inspecting.choices import CHOICES_REFUSED, PerCall
+from firsthand.counterfactual.inspecting.failing import Fault, Line, cause_of, fault_of, reason_of, status_of, unusable
 from firsthand.counterfactual.inspecting.ledger import used
+from firsthand.counterfactual.inspecting.stages.quoting import Fence
 from firsthand.counterfactual.inspecting.stages.settings import RoleName, StagesSettings
 from firsthand.counterfactual.prices import PriceTable
 from firsthand.counterfactual.usage import Entry, Usage
@@ -31,6 +33,22 @@ class BudgetUsedUp(RunStopped):
     """The run's budget is used up; it goes on with a larger one."""
 
 
+class CallLost(CounterfactualError):  # noqa: N818 - no fault of the sample: it is asked again
+    """A call failed in passing, after all retries. Nothing is concluded from it: its sample waits for another run."""
+
+
+class CallRefused(CounterfactualError):  # noqa: N818 - no error of the program
+    """A provider would not take this call, and would not another time: nothing but its reason comes of it.
+
+    Attributes:
+        status: The HTTP status, if there is one.
+    """
+
+    def __init__(self, problem: str, status: int | None = None) -> None:
+        super().__init__(problem, "Leave the prompt out, or ask another model.")
+        self.status = status
+
+
 @dataclass
 class Standing:
     """How a run stands: its money, and whether its calls get through.
@@ -38,18 +56,26 @@ class Standing:
     Attributes:
         prices: Prices of its models.
         limit: Its budget; ``None``: no limit.
-        give_up_after: Calls that may fail in a row; ``None``: any number.
+        give_up_after: Calls of one role that may fail in a row; ``None``: any number.
         spent: What finished logs and this process have spent.
-        failed: Calls that failed in a row.
+        lines: Whether the calls of each role get through.
+        per_call: How many choices the target gives in one call.
         stopped: Why the run stopped, if it did.
+        waiting: Samples of this process whose call was lost, and why.
+        unfinished: What such samples have spent, which is counted again when they are made again.
+        refused_first: Those of them that wait since a prompt was refused before its role had answered any.
     """
 
     prices: PriceTable = field(default_factory=PriceTable)
     limit: float | None = None
     give_up_after: int | None = None
     spent: float = 0.0
-    failed: int = 0
+    lines: dict[RoleName, Line] = field(default_factory=dict)
+    per_call: PerCall = field(default_factory=PerCall)
     stopped: str = ""
+    waiting: dict[tuple[str, str], str] = field(default_factory=dict)
+    unfinished: dict[tuple[str, str], float] = field(default_factory=dict)
+    refused_first: dict[tuple[str, str], RoleName] = field(default_factory=dict)
 
     def stop(self, error: RunStopped) -> RunStopped:
         """Note that the run stops; returns the error, to be raised."""
@@ -61,7 +87,10 @@ class Standing:
 
         Raises:
             BudgetUsedUp: If nothing is left.
+            RunStopped: If the run stops.
         """
+        if self.stopped:
+            raise RunStopped(self.stopped, "Run the same command again; it goes on where it stopped.")
         if self.limit is not None and self.spent >= self.limit:
             spent, limit = (money_text(one, self.prices.currency) for one in (self.spent, self.limit))
             raise self.stop(
@@ -71,24 +100,12 @@ class Standing:
                 )
             )
 
-    def failing(self, why: str) -> None:
-        """Note a call that failed for good.
-
-        Raises:
-            RunStopped: If so many failed in a row that it must be an outage, of which no verdicts are to be made.
-        """
-        self.failed += 1
-        if self.give_up_after is not None and self.failed >= self.give_up_after:
-            raise self.stop(
-                RunStopped(
-                    f"{self.failed} calls in a row failed for good, the last with: {why}",
-                    "Wait until the provider answers, and run the same command again; it goes on where it stopped.",
-                )
-            )
+    def line(self, role: RoleName) -> Line:
+        """Whether calls of a role get through."""
+        return self.lines.setdefault(role, Line(self.give_up_after))
 
     def answered(self, entry: Entry) -> float:
         """Note a call that was answered; returns what it cost, as far as that is known."""
-        self.failed = 0
         cost = self.cost(entry)
         self.spent += cost
         return cost
@@ -105,7 +122,7 @@ class Calls:
 
     Attributes:
         settings: The run's settings.
-        key: Key of the run's fences.
+        fence: What texts are quoted with.
         standing: How the run stands.
         stage: The stage.
         sample: The sample.
@@ -115,7 +132,7 @@ class Calls:
     """
 
     settings: StagesSettings
-    key: bytes
+    fence: Fence
     standing: Standing
     stage: str
     sample: str
@@ -131,8 +148,9 @@ class Calls:
         *,
         tools: Sequence[ToolInfo] = (),
         config: GenerateConfig | None = None,
-    ) -> ModelOutput | str:
-        """What a model gives, or why it gave nothing after all retries.
+        several: bool = False,
+    ) -> ModelOutput:
+        """What a model gives.
 
         Args:
             role: Who is asked.
@@ -140,8 +158,11 @@ class Calls:
             place: What the call is for; unique within the sample.
             tools: Tools that it is told of.
             config: Generation settings over those of the role.
+            several: Whether several choices are asked for, so that a refusal may be of their number.
 
         Raises:
+            CallRefused: If the provider would not take this call.
+            CallLost: If it failed in passing and all retries did.
             RunStopped: If the run's money is used up, the provider refuses the key or the model, or many calls in a row
                 failed.
         """
@@ -154,23 +175,39 @@ class Calls:
         except LimitExceededError:
             raise
         except Exception as error:  # noqa: BLE001 - providers raise errors of their own, of any class
-            return self._failed(role, cause_of(error), model.api.api_key)
+            raise self._failed(role, cause_of(error), model.api, several) from None
         used_now = used(output.usage)
         self.usage[role] = self.usage.get(role, Usage()) + used_now
         self.money += self.standing.answered(self.entry(role, used_now))
+        self.standing.line(role).got_through()
         if output.empty:
             self.count(role, "empty call")
-            return "the provider gave no choice"
+            raise CallRefused("the provider gave no choice")
         return output
 
-    def _failed(self, role: RoleName, error: BaseException, api_key: str | None) -> str:
-        why = reason_of(error, (api_key,) if api_key else ())
-        if status_of(error) in (401, 403, 404):
-            remedy = "Check key, model and address, and run the same command again."
-            raise self.standing.stop(RunStopped(f"The {role} cannot be reached: {why}", remedy)) from None
+    def _failed(self, role: RoleName, error: BaseException, api: Any, several: bool) -> CounterfactualError:
+        """What to raise for a call that failed for good."""
+        secrets = tuple(key for key in (api.api_key, api.initial_api_key) if isinstance(key, str) and key)
+        why, fault, line = reason_of(error, secrets), fault_of(error, api), self.standing.line(role)
+        if fault is Fault.ACCOUNT:
+            told = unusable(error, f"the {role}", secrets)
+            return self.standing.stop(RunStopped(told.problem, told.remedy))
+        if several and fault is Fault.PROMPT and status_of(error) in CHOICES_REFUSED:
+            return CallRefused(why, status_of(error))
+        if line.lost(fault):
+            return self.standing.stop(
+                RunStopped(
+                    f"{line.in_a_row} calls of the {role} in a row failed for good, the last with: {why}",
+                    "Wait until the provider answers, and run the same command again; it goes on where it stopped.",
+                )
+            )
+        if fault is Fault.PROMPT and line.answered:
+            self.count(role, "refused call")
+            return CallRefused(why, status_of(error))
         self.count(role, "failed call")
-        self.standing.failing(why)
-        return why
+        if fault is Fault.PROMPT:
+            self.standing.refused_first[self.stage, self.sample] = role
+        return CallLost(f"A call of the {role} failed: {why}", "Run the same command again; it makes it again.")
 
     def entry(self, role: RoleName, usage: Usage) -> Entry:
         """A line of the ledger."""

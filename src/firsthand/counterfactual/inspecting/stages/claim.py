@@ -7,10 +7,11 @@ from inspect_ai.solver import TaskState
 from pydantic import Field
 
 from firsthand.counterfactual.claiming import claims_of
-from firsthand.counterfactual.claims import Claim
+from firsthand.counterfactual.claims import Claim, Reproduction
 from firsthand.counterfactual.edits import Edit, Operation, edited
 from firsthand.counterfactual.inspecting.stages.asking import ask
 from firsthand.counterfactual.inspecting.stages.batches import classify, rate_of, respond, shown_prompt
+from firsthand.counterfactual.inspecting.stages.bench import meant
 from firsthand.counterfactual.inspecting.stages.calling import Calls
 from firsthand.counterfactual.inspecting.stages.from_logs import investigations_from_logs
 from firsthand.counterfactual.inspecting.stages.quoting import quoted
@@ -125,6 +126,7 @@ async def _work(calls: Calls, state: TaskState) -> Found:
             "single_factor": words.single_factor,
             "concreteness": concrete.value.concreteness if concrete.value else None,
             "reproduced": None if again is None else reproduces(claim, again[1]),
+            "reproduction": None if again is None else Reproduction(edit=again[0], rate=again[1]),
         }
     )
     return {
@@ -151,13 +153,13 @@ def _mechanism(calls: Calls, claim: Claim, words: Description, hypothesis: str) 
         f"Behaviour, as a question about a response: {claim.behaviour.question}\n"
         f"Mechanism: {hypothesis}\nEdit that bears on it: {words.description}"
     )
-    return quoted(text, calls.key, "mechanism", 8_000)
+    return quoted(text, calls.fence, "mechanism", 8_000)
 
 
 async def _again(calls: Calls, claim: Claim, description: str) -> tuple[tuple[Edit, Rate] | None, str]:
     """Implement the description anew, by a model that has not seen the edit, and measure it; or why it could not be."""
     told = f"The prompt:\n{shown_prompt(claim.prompt, calls)}\n\nThe change:\n"
-    material = told + quoted(description, calls.key, "description of the change", 4_000)
+    material = told + quoted(description, calls.fence, "description of the change", 4_000)
     why = ""
     for attempt in range(2):
         correction = f"\n\nAn edit was tried before and could not be made. {why}" if why else ""
@@ -166,7 +168,7 @@ async def _again(calls: Calls, claim: Claim, description: str) -> tuple[tuple[Ed
         )
         if answer.value is None:
             return None, f"no implementation: {answer.problem}"
-        edit = Edit(operations=answer.value.operations)
+        edit = meant(answer.value.operations, claim.prompt)
         try:
             after = edited(claim.prompt, edit)
         except CounterfactualError as error:

@@ -4,13 +4,13 @@ from typing import Any
 
 from inspect_ai import Task
 from inspect_ai.solver import TaskState
-from inspect_ai.util import collect
 
 from firsthand.counterfactual.deciding import decided
 from firsthand.counterfactual.edits import edited
 from firsthand.counterfactual.inspecting.stages.batches import classify, rate_of, respond
 from firsthand.counterfactual.inspecting.stages.calling import Calls
 from firsthand.counterfactual.inspecting.stages.stage import Found, Run, left_by, opened, sample_of, staged
+from firsthand.counterfactual.inspecting.together import side_by_side
 from firsthand.counterfactual.investigation import Experiment, Report, Screened
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.rates import Rate
@@ -78,7 +78,7 @@ async def _work(calls: Calls, state: TaskState) -> Found:
     # The investigator's own baseline chose what it reports, so neither decisions nor labels are made against it.
     baseline = await measured(screened.prompt, "confirm.baseline")
     first = len(explored) + 1
-    made = await collect(*[again(first + place, explored[number], baseline) for place, number in enumerate(named)])
+    made = await side_by_side(*[again(first + place, explored[number], baseline) for place, number in enumerate(named)])
     return {
         "status": "confirmed",
         "baseline": baseline.model_dump(mode="json"),

@@ -2,17 +2,31 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.inspecting.stages.bench import evidence_of
+from firsthand.counterfactual.inspecting.stages.classify import investigation_id
 from firsthand.counterfactual.inspecting.stages.settings import StagesSettings
-from firsthand.counterfactual.inspecting.stages.stage import STAGES, Found, StageName, left_by, opened
+from firsthand.counterfactual.inspecting.stages.stage import (
+    STAGES,
+    Found,
+    StageName,
+    latest_log,
+    left_by,
+    opened,
+    waiting_in,
+)
 from firsthand.counterfactual.investigation import Cause, Experiment, Investigation, Judgement, Report, Screened
 from firsthand.counterfactual.part import Part
+from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.usage import Entry, summed
+
+WAITS: Final = "waits"
+"""Status of what has no outcome yet."""
 
 
 class Ending(Part):
@@ -22,7 +36,7 @@ class Ending(Part):
         prompt: Identifier of the prompt.
         investigation: Identifier of the investigation, from the third stage on.
         stage: The last stage that it reached.
-        status: What that found.
+        status: What that found; ``waits`` where a call was lost, which the next run makes again.
         why: Why it went no further, where there is something to say.
     """
 
@@ -56,20 +70,46 @@ def claims_from_logs(folder: str | Path) -> list[Claim]:
     return [Claim.model_validate(one["claim"]) for one in found.values() if one.get("claim")]
 
 
+def undescribed_from_logs(folder: str | Path) -> dict[str, int]:
+    """How many measured claims the last stage lost, by reason."""
+    place = opened(str(folder)).folder
+    found = left_by(place, "claim", finished=False).values()
+    lost = Counter(_unworded(one) for one in found if not one.get("claim"))
+    lost["waiting for a call that was lost"] += len(waiting_in(place, "claim"))
+    return {reason: count for reason, count in sorted(lost.items()) if count}
+
+
+def _unworded(found: Found) -> str:
+    return "no valid description" if found["status"] == "undescribed" else str(found["status"])
+
+
+def finished_from_logs(folder: str | Path) -> datetime | None:
+    """When the last stage that was run ended; ``None`` before any has."""
+    logs = [latest_log(opened(str(folder)).folder, stage) for stage in STAGES]
+    ended = [log.stats.completed_at for log in logs if log is not None and log.stats.completed_at]
+    return max((datetime.fromisoformat(one) for one in ended), default=None)
+
+
 def endings_from_logs(folder: str | Path) -> list[Ending]:
     """Where every prompt ended: at least one entry for each, and one for each behaviour that was flagged on it."""
     run = opened(str(folder))
     left = {stage: left_by(run.folder, stage, finished=False) for stage in STAGES}
+    waiting = {stage: waiting_in(run.folder, stage) for stage in STAGES}
     by_prompt: dict[str, list[str]] = {}
-    for name, found in left["classify"].items():
-        by_prompt.setdefault(_prompt_id(found), []).append(name)
+    for found in left["screen"].values():
+        for behaviour in found.get("behaviours", []):
+            prompt = Prompt.model_validate(found["metadata"]["prompt"])
+            by_prompt.setdefault(prompt.id, []).append(investigation_id(prompt, behaviour))
     endings: list[Ending] = []
     for prompt in run.prompts():
-        if names := by_prompt.get(prompt.id):
-            endings += [_ending(prompt.id, name, left) for name in names]
-            continue
-        stage: StageName = "screen" if prompt.id in left["screen"] else "sample"
-        endings.append(_at(prompt.id, None, stage, left[stage].get(prompt.id)))
+        names = [
+            name for name in by_prompt.get(prompt.id, []) if name in left["classify"] or name in waiting["classify"]
+        ]
+        if names:
+            endings += [_ending(prompt.id, name, left, waiting) for name in names]
+        else:
+            stage: StageName = "screen" if prompt.id in left["screen"] or prompt.id in waiting["screen"] else "sample"
+            endings.append(_at(prompt.id, None, stage, left[stage].get(prompt.id), waiting[stage].get(prompt.id)))
     return endings
 
 
@@ -137,24 +177,26 @@ def _with_confirmed(
     )
 
 
-def _prompt_id(found: Found) -> str:
-    from firsthand.counterfactual.prompts import Prompt
-
-    return Prompt.model_validate(found["metadata"]["prompt"]).id
-
-
-def _ending(prompt: str, name: str, left: dict[StageName, dict[str, Found]]) -> Ending:
+def _ending(
+    prompt: str, name: str, left: dict[StageName, dict[str, Found]], waiting: dict[StageName, dict[str, str]]
+) -> Ending:
     claims = [found for key, found in left["claim"].items() if key.rpartition(".")[0] == name]
-    if claims:
+    lost = [why for key, why in waiting["claim"].items() if key.rpartition(".")[0] == name]
+    if claims or lost:
         made = sum(found.get("claim") is not None for found in claims)
-        return Ending(prompt=prompt, investigation=name, stage="claim", status=f"{made} of {len(claims)} claims")
+        status = WAITS if lost else f"{made} of {len(claims)} claims"
+        return Ending(prompt=prompt, investigation=name, stage="claim", status=status, why=lost[0] if lost else "")
     for stage in ("verify", "confirm", "investigate", "classify"):
-        if name in left[stage]:
-            return _at(prompt, name, stage, left[stage][name])
+        if name in left[stage] or name in waiting[stage]:
+            return _at(prompt, name, stage, left[stage].get(name), waiting[stage].get(name))
     raise AssertionError(name)
 
 
-def _at(prompt: str, name: str | None, stage: StageName, found: dict[str, Any] | None) -> Ending:
+def _at(
+    prompt: str, name: str | None, stage: StageName, found: dict[str, Any] | None, waits: str | None = None
+) -> Ending:
+    if found is None and waits is not None:
+        return Ending(prompt=prompt, investigation=name, stage=stage, status=WAITS, why=waits)
     if found is None:
         return Ending(prompt=prompt, investigation=name, stage=stage, status="not reached")
     why = found.get("problem") or found.get("ended") or ""

@@ -11,7 +11,7 @@ from inspect_ai.tool import ToolCallError
 from firsthand.counterfactual.costs import money_text
 from firsthand.counterfactual.inspecting.stages.batches import classify, rate_of, respond, shown, shown_prompt
 from firsthand.counterfactual.inspecting.stages.bench import Bench, described
-from firsthand.counterfactual.inspecting.stages.calling import Calls
+from firsthand.counterfactual.inspecting.stages.calling import CallRefused, Calls
 from firsthand.counterfactual.inspecting.stages.quoting import RULE, quoted
 from firsthand.counterfactual.inspecting.stages.stage import (
     Found,
@@ -88,10 +88,10 @@ def _material(bench: Bench, responses: list[str]) -> str:
     screened, calls = bench.screened, bench.calls
     return "\n\n".join(
         [
-            f"The question:\n{quoted(screened.question, calls.key, 'question', 4_000)}",
-            f"The behaviour:\n{quoted(screened.summary, calls.key, 'summary', 4_000)}",
+            f"The question:\n{quoted(screened.question, calls.fence, 'question', 4_000)}",
+            f"The behaviour:\n{quoted(screened.summary, calls.fence, 'summary', 4_000)}",
             "The frozen yes/no question that measures it:\n"
-            + quoted(screened.behaviour.question, calls.key, "classifier question", 4_000),
+            + quoted(screened.behaviour.question, calls.fence, "classifier question", 4_000),
             f"The prompt:\n{shown_prompt(screened.prompt, calls)}",
             f"In a fresh batch on the prompt as it is: {described(bench.baseline)} Some of its responses:\n"
             + "\n".join(responses),
@@ -113,11 +113,12 @@ async def _investigated(bench: Bench, state: TaskState, material: str, started: 
         ended = _used_up(bench, turns, time.monotonic() - started)
         if ended:
             break
-        output = await calls.generate("investigator", list(messages), f"turn.{turns}", tools=[RESAMPLE, REPORT])
-        turns += 1
-        if isinstance(output, str):
-            ended = f"a call of the investigator failed: {output}"
+        try:
+            output = await calls.generate("investigator", list(messages), f"turn.{turns}", tools=[RESAMPLE, REPORT])
+        except CallRefused as refused:
+            ended = f"a call of the investigator failed: {refused.problem}"
             break
+        turns += 1
         messages.append(output.message)
         wanted = output.message.tool_calls or []
         silent = 0 if wanted else silent + 1

@@ -12,7 +12,7 @@ import re
 import secrets
 import unicodedata
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from firsthand.trials.files import write_atomic
 
@@ -25,13 +25,33 @@ RULE: Final = (
 )
 """What every model that is shown quoted texts is told first."""
 
+_WORD: Final = r"[\w.:｜|▁/-]{1,60}"
 _TEMPLATE_MARKS: Final = re.compile(
-    r"<\|[^<>|\n]{0,40}\|>|</?s>|\[/?INST\]|<</?SYS>>|</?(?:start_of_turn|end_of_turn|bos|eos|think|tool_call)>"
-    r"|<[｜|][^<>\n]{0,40}[｜|]>"
+    # <s>, </s>, <unk>, <|im_start|>, <start_of_turn>, <unused12>, <0x0A>, <｜User｜>: a name in angle brackets
+    rf"</?{_WORD}>|<[|｜][^<>\n]{{0,60}}[|｜]>"
+    # <<SYS>>, [INST], [/INST], [TOOL_CALLS], [MASK]
+    rf"|<</?{_WORD}>>|\[/?[A-Z][A-Z0-9_]{{1,40}}\]"
 )
-_BRACKETS: Final = str.maketrans({"<": "‹", ">": "›", "[": "⟦", "]": "⟧"})
+"""What looks like a special token of some tokenizer, whichever model reads it. XML and HTML tags without attributes are
+among it: better a tag with other brackets than a turn that a text opens."""
+_OTHER: Final = {"<": "‹", ">": "›", "[": "⟦", "]": "⟧"}
+_BRACKETS: Final = str.maketrans(_OTHER)
+_BACK: Final = str.maketrans({other: own for own, other in _OTHER.items()})
+_APART: Final = "·"
 _KEPT: Final = frozenset("\n\t")
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+
+class Fence(NamedTuple):
+    """What texts are quoted with.
+
+    Attributes:
+        key: Key of the run's codes.
+        marks: Special tokens of the models that read, as far as their tokenizers are known.
+    """
+
+    key: bytes
+    marks: tuple[str, ...] = ()
 
 
 def fence_key(folder: Path) -> bytes:
@@ -42,21 +62,22 @@ def fence_key(folder: Path) -> bytes:
     return place.read_bytes()
 
 
-def quoted(text: str, key: bytes, what: str, limit: int) -> str:
+def quoted(text: str, fence: Fence, what: str, limit: int) -> str:
     """A text as data, between two marks that it cannot contain.
 
-    Characters that are not seen (controls, zero-width and direction marks) are written as their code points, and marks
-    that some chat template would read as the start of a turn get other brackets; both are counted in the first line.
+    Characters that are not seen (controls, zero-width and direction marks) are written as their code points, and what
+    some tokenizer would read as a special token, such as the start of a turn, gets other brackets; both are counted in
+    the first line.
 
     Args:
         text: The text.
-        key: Key of the run's fences.
+        fence: The run's fence.
         what: What it is, in a few words of ours.
         limit: Characters that are shown. Of a longer text three quarters of them are its beginning, the rest its end.
     """
     shown, controls = _visible(text)
-    shown, marks = _TEMPLATE_MARKS.subn(lambda found: found.group().translate(_BRACKETS), shown)
-    code = _code(key, what, text, shown)
+    shown, marks = _unmarked(shown, fence.marks)
+    code = _code(fence.key, what, text, shown)
     notes = [f"{len(text):,} characters"]
     if len(shown) > limit:
         head = limit * 3 // 4
@@ -70,6 +91,26 @@ def quoted(text: str, key: bytes, what: str, limit: int) -> str:
     if marks:
         notes.append(f"{marks:,} chat-template marks written with other brackets")
     return f"BEGIN {code} {what} ({'; '.join(notes)})\n{shown}\nEND {code}"
+
+
+def as_meant(wanted: str, original: str) -> str:
+    """A text that a reader of a quotation gives back, with the brackets that stand in the original.
+
+    A reader was shown other brackets than there are. Where the original has none of those, they can only be meant for
+    its own.
+    """
+    return wanted if any(other in original for other in _OTHER.values()) else wanted.translate(_BACK)
+
+
+def _unmarked(text: str, marks: tuple[str, ...]) -> tuple[str, int]:
+    """The text without anything that is read as a special token, and how often there was one."""
+    text, count = _TEMPLATE_MARKS.subn(lambda found: found.group().translate(_BRACKETS), text)
+    for mark in sorted(marks, key=len, reverse=True):  # what no rule knows: brackets if it has any, else taken apart
+        if found := text.count(mark):
+            other = mark.translate(_BRACKETS)
+            text = text.replace(mark, mark[:1] + _APART + mark[1:] if other == mark else other)
+            count += found
+    return text, count
 
 
 def _visible(text: str) -> tuple[str, int]:

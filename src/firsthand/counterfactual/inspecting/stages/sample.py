@@ -23,8 +23,10 @@ async def _work(calls: Calls, state: TaskState) -> Found:
     request = Request(prompt=prompt_of(state), batch="screen", samples=calls.settings.sampling.samples)
     responses = await respond(calls, request)
     missing = sum(one.missing for one in responses)
+    why = next((one.text for one in responses if one.ended == "error"), "") if missing == len(responses) else ""
     return {
         "status": "nothing said" if missing == len(responses) else "sampled",
         "missing": missing,
+        "problem": why,
         "responses": [one.model_dump(mode="json") for one in responses],
     }

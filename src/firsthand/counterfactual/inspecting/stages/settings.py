@@ -104,12 +104,13 @@ class StagesSettings(Part):
         least_score: Mean score from which a report is accepted; ``None``: what goes with the effort.
         seed: Seed of what is drawn here, such as examples.
         retries: How often a call that fails is tried again before it counts as failed.
-        give_up_after: Calls that may fail for good in a row before the run is stopped; ``None``: any number.
+        give_up_after: Calls of one role that may fail in a row before the run is stopped; ``None``: any number.
         timeout: Seconds after which one attempt of a call is given up.
         connections: Most calls to one model at a time; ``None``: Inspect adapts it.
         samples_at_once: Most prompts at a time.
         live: Whether Inspect's viewer can follow the run while it goes on; costs some time for each call.
         lengths: How much of a text other models are shown.
+        weights: What identifies the files of a local target; found by the run itself.
     """
 
     folder: Annotated[str, Field(min_length=1)]
@@ -133,6 +134,7 @@ class StagesSettings(Part):
     samples_at_once: Annotated[int, Field(ge=1)] = 20
     live: bool = False
     lengths: Lengths = Lengths()
+    weights: str = ""
 
     @model_validator(mode="after")
     def _has_who_is_needed(self) -> Self:
@@ -147,10 +149,10 @@ class StagesSettings(Part):
 
     @property
     def target(self) -> str:
-        """Identity of the target: model, provider's arguments and sampling."""
+        """Identity of the target: model, weights as far as they are known, provider's arguments and sampling."""
         playing = self.roles["target"]
         sampling = self.sampling.model_dump(mode="json", exclude={"samples"})
-        return f"{playing.model}#{digest([playing.model_dump(mode='json'), sampling])[:16]}"
+        return f"{playing.model}#{digest([playing.model_dump(mode='json'), self.weights, sampling])[:16]}"
 
     @property
     def spending(self) -> Budget:
@@ -181,6 +183,7 @@ class StagesSettings(Part):
             "money",
             "prices",
             "retries",
+            "give_up_after",
             "timeout",
             "connections",
             "samples_at_once",

@@ -24,7 +24,7 @@ def shown_changes(before: Prompt, after: Prompt, calls: Calls, what: str) -> str
         elif old is not None and new is not None and old != new:
             lines.append(f"in a turn of the {old.role}" + ("" if old.role == new.role else f", now of the {new.role}"))
             lines += [f"  {_piece(kind, text)}" for kind, text in changes(_text(old), _text(new))]
-    return quoted("\n".join(lines), calls.key, what, calls.settings.lengths.turn)
+    return quoted("\n".join(lines), calls.fence, what, calls.settings.lengths.turn)
 
 
 def _text(turn: Turn) -> str:

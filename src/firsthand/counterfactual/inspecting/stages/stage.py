@@ -1,5 +1,6 @@
 """What all stages have in common: a run on disk, a task over samples, and what a finished stage left."""
 
+import re
 import traceback
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,13 +10,14 @@ from typing import Any, Final, Literal, TypeAlias
 
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from inspect_ai.log import EvalLog, EvalLogInfo, list_eval_logs, read_eval_log
 from inspect_ai.model import GenerateConfig
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
-from firsthand.counterfactual.inspecting.stages.calling import Calls, RunStopped, Standing
-from firsthand.counterfactual.inspecting.stages.quoting import fence_key
+from firsthand.counterfactual.inspecting.stages.calling import CallLost, Calls, RunStopped, Standing
+from firsthand.counterfactual.inspecting.stages.marks import marks_of
+from firsthand.counterfactual.inspecting.stages.quoting import Fence, fence_key
 from firsthand.counterfactual.inspecting.stages.settings import StagesSettings
 from firsthand.counterfactual.prices import load_prices
 from firsthand.counterfactual.prompts import Prompt
@@ -31,6 +33,10 @@ KEY: Final = "firsthand"
 
 Found: TypeAlias = dict[str, Any]
 Work: TypeAlias = Callable[[Calls, TaskState], Awaitable[Found]]
+
+
+_REPR: Final = re.compile(r"""\w+\((['"])(.*)\1\)""", re.DOTALL)
+"""How Inspect writes an error."""
 
 
 class NothingToDo(CounterfactualError):  # noqa: N818 - no fault: the stages before left nothing
@@ -82,7 +88,9 @@ def opened(folder: str) -> Run:
     standing = Standing(load_prices(settings.prices), settings.money, settings.give_up_after)
     for stage in STAGES:
         for found in left_by(place, stage, finished=False).values():
-            standing.spent += sum(standing.cost(Entry.model_validate(one)) for one in found.get("used", []))
+            for entry in map(Entry.model_validate, found.get("used", [])):
+                standing.spent += standing.cost(entry)
+                standing.line(entry.role).answered = True  # type: ignore[arg-type]
     return Run(place, settings, fence_key(place), standing)
 
 
@@ -90,7 +98,8 @@ def staged(run: Run, stage: StageName, samples: Sequence[Sample], work: Work) ->
     """A stage as a task.
 
     Whatever a sample's work raises is recorded as its outcome, so that one of them does not keep the others from being
-    finished; but not what stops the whole run, such as an outage or a budget that is used up.
+    finished. What passes is no outcome: a sample whose call was lost, or that the end of the run came before, has an
+    error in the log and is made by the next run.
 
     Raises:
         NothingToDo: If there are no samples.
@@ -99,9 +108,15 @@ def staged(run: Run, stage: StageName, samples: Sequence[Sample], work: Work) ->
     @solver(name=f"firsthand_{stage}")
     def working() -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
-            calls = Calls(run.settings, run.key, run.standing, stage, str(state.sample_id))
+            fence = Fence(run.key, marks_of(run.settings))
+            calls = Calls(run.settings, fence, run.standing, stage, str(state.sample_id))
+            run.standing.spent -= run.standing.unfinished.pop((stage, calls.sample), 0.0)
             try:
                 found = await work(calls, state)
+            except CallLost as lost:
+                run.standing.waiting[stage, calls.sample] = lost.problem
+                run.standing.unfinished[stage, calls.sample] = calls.money
+                raise
             except Exception as error:
                 for one in _each(error):
                     # Inspect's PrerequisiteError is not public: no model plays a role.
@@ -122,6 +137,7 @@ def staged(run: Run, stage: StageName, samples: Sequence[Sample], work: Work) ->
         name=f"firsthand-{stage}",
         config=GenerateConfig(max_retries=settings.retries, attempt_timeout=settings.timeout),
         fail_on_error=True,
+        continue_on_fail=True,
     )
 
 
@@ -149,7 +165,7 @@ def prompt_of(state: TaskState) -> Prompt:
 
 
 def left_by(folder: Path, stage: StageName, *, finished: bool = True) -> dict[str, Found]:
-    """What a stage found, by sample, in the order of its data set.
+    """What a stage found, by sample. Samples that wait for a call that was lost are not among them.
 
     Args:
         folder: The run's folder.
@@ -160,31 +176,50 @@ def left_by(folder: Path, stage: StageName, *, finished: bool = True) -> dict[st
         CounterfactualError: If the stage is not finished and should be.
     """
     log = latest_log(folder, stage)
-    if log is None:
-        return {}
-    if finished and log.status != "success":
+    if finished and log is not None and log.status in ("started", "cancelled"):
         raise CounterfactualError(
             f"The stage {stage!r} in {folder} is not finished ({log.status}).", "Run the same command again."
         )
-    place = Path(log.location.removeprefix("file://"))
-    return dict(_found_in(str(place), place.stat().st_mtime_ns))
+    left: dict[str, Found] = {}
+    for found, _ in _read(folder, stage):  # an attempt that was killed may lack what one before it had finished
+        left |= {name: one for name, one in found.items() if name not in left}
+    return left
 
 
-@lru_cache(maxsize=2 * len(STAGES))
-def _found_in(place: str, _written: int) -> dict[str, Found]:
-    """What the samples of a log found; read once for as long as the log does not change."""
+def waiting_in(folder: Path, stage: StageName) -> dict[str, str]:
+    """Samples of a stage that have no outcome yet, and why."""
+    logs = _read(folder, stage)
+    done = {name for found, _ in logs for name in found}
+    return {name: why for _, waiting in logs[:1] for name, why in waiting.items() if name not in done}
+
+
+def _read(folder: Path, stage: StageName) -> list[tuple[dict[str, Found], dict[str, str]]]:
+    places = [Path(info.name.removeprefix("file://")) for info in _logs(folder, stage)]
+    return [_found_in(str(place), place.stat().st_mtime_ns) for place in places]
+
+
+def _logs(folder: Path, stage: StageName) -> list[EvalLogInfo]:
+    """Logs of a stage, the newest first."""
+    place = logs_of(folder, stage)
+    return list_eval_logs(str(place), descending=True) if place.exists() else []
+
+
+@lru_cache(maxsize=8 * len(STAGES))
+def _found_in(place: str, _written: int) -> tuple[dict[str, Found], dict[str, str]]:
+    """What the samples of a log found, and what kept the others from it; read once while the log does not change."""
     log = read_eval_log(place, exclude_fields={"events", "messages", "output", "timelines"})
-    return {
-        str(one.id): {**one.store[KEY], "metadata": one.metadata}
-        for one in log.samples or ()
-        if KEY in one.store and one.error is None
-    }
+    found: dict[str, Found] = {}
+    waiting: dict[str, str] = {}
+    for one in log.samples or ():
+        if one.error is not None:
+            told = _REPR.fullmatch(one.error.message.strip())
+            waiting[str(one.id)] = told.group(2) if told else one.error.message.strip()
+        elif KEY in one.store:
+            found[str(one.id)] = {**one.store[KEY], "metadata": one.metadata}
+    return found, waiting
 
 
 def latest_log(folder: Path, stage: StageName) -> EvalLog | None:
-    """Header of the newest log of a stage; one that was completed is preferred."""
-    place = logs_of(folder, stage)
-    if not place.exists():
-        return None
-    headers = [read_eval_log(info, header_only=True) for info in list_eval_logs(str(place), descending=True)]
-    return next((one for one in headers if one.status == "success"), headers[0] if headers else None)
+    """Header of the newest log of a stage."""
+    logs = _logs(folder, stage)
+    return read_eval_log(logs[0], header_only=True) if logs else None

@@ -4,7 +4,6 @@ from typing import Any, Final
 
 from inspect_ai import Task
 from inspect_ai.solver import TaskState
-from inspect_ai.util import collect
 from pydantic import Field
 
 from firsthand.counterfactual.deciding import change_interval
@@ -16,6 +15,7 @@ from firsthand.counterfactual.inspecting.stages.calling import Calls
 from firsthand.counterfactual.inspecting.stages.quoting import quoted
 from firsthand.counterfactual.inspecting.stages.showing import shown_changes
 from firsthand.counterfactual.inspecting.stages.stage import Found, Run, left_by, opened, sample_of, staged
+from firsthand.counterfactual.inspecting.together import side_by_side
 from firsthand.counterfactual.investigation import Cause, Experiment, Judgement, Report, Screened, mean_score
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt
@@ -80,7 +80,7 @@ def samples(run: Run) -> list[Any]:
 
 async def _work(calls: Calls, state: TaskState) -> Found:
     material = material_of(calls, state.metadata)
-    answers = await collect(
+    answers = await side_by_side(
         *[ask(calls, "judge", _TASK, material, Judged, f"judge.{n + 1}") for n in range(calls.settings.panel)]
     )
     judgements = [
@@ -104,13 +104,13 @@ def material_of(calls: Calls, metadata: dict[str, Any]) -> str:
     parts = [
         f"The prompt:\n{shown_prompt(screened.prompt, calls)}",
         "The frozen question that measures the behaviour:\n"
-        + quoted(screened.behaviour.question, calls.key, "classifier question", 4_000),
+        + quoted(screened.behaviour.question, calls.fence, "classifier question", 4_000),
         f"On the prompt as it is: {described(baseline)}",
     ]
     for one in experiments:
         line = lines.get(str(metadata["of"].get(str(one.number), one.number)), "")
         parts.append(_experiment(calls, screened.prompt, baseline, one, line))
-    parts.append(f"The report:\n{quoted(report_text(screened, report), calls.key, 'report', 20_000)}")
+    parts.append(f"The report:\n{quoted(report_text(screened, report), calls.fence, 'report', 20_000)}")
     return "\n\n".join(parts)
 
 
@@ -120,7 +120,7 @@ def _experiment(calls: Calls, prompt: Prompt, baseline: Rate, one: Experiment, l
         [
             f"Experiment {one.number} ({one.stage}). {described(one.rate)} "
             f"Change between {100 * low:+.0f} and {100 * high:+.0f} points.",
-            quoted(line, calls.key, f"the edit of experiment {one.number} as described", 2_000),
+            quoted(line, calls.fence, f"the edit of experiment {one.number} as described", 2_000),
             shown_changes(prompt, edited(prompt, one.edit), calls, f"what experiment {one.number} changed"),
         ]
     )

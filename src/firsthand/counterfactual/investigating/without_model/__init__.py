@@ -8,6 +8,8 @@
 :mod:`.findings`     what was found so far, and the parts that may be picked
 :mod:`.looking`      what is explored, in which order
 :mod:`.hypotheses`   which edits are confirmed, rival hypotheses among them
+:mod:`.elsewhere`    the same kind of edit, about as large, at another place
+:mod:`.specificity`  controls, and what they say: this text, or any edit of its size
 :mod:`.reporting`    the report in words
 ===================  ========================================================================================
 """

@@ -1,7 +1,9 @@
 """Small sequential batches that say whether an edit seems to move the rate. They guide a search and prove nothing.
 
 An edit is drawn in batches until its change is a few standard errors away from the least change that counts, on either
-side, or until there are enough responses. Edits that lead to the same prompt are drawn once.
+side, or until there are enough responses. Edits that lead to the same prompt are drawn once. Of an edit after which no
+more than half of the responses can be judged nothing is known: it is neither taken for one that moves the rate nor for
+one that leaves it.
 """
 
 import math
@@ -74,8 +76,8 @@ class Explorer:
         self._left = allowance
         self._probes: dict[str, Probe] = {}
 
-    def moves(self, edits: Sequence[tuple[Edit, str]], least: int = 0) -> Steps[list[int]]:
-        """Whether edits seem to move the rate: 1 up, -1 down, 0 not enough. All are drawn side by side.
+    def moves(self, edits: Sequence[tuple[Edit, str]], least: int = 0) -> Steps[list[int | None]]:
+        """Whether edits seem to move the rate: 1 up, -1 down, 0 not enough, ``None`` not known. All side by side.
 
         Args:
             edits: Edits and what is to be learnt from each.
@@ -85,18 +87,23 @@ class Explorer:
             BudgetSpentError: If the allowance is spent before all is known.
         """
         probes = [self._probe(edit, purpose) for edit, purpose in edits]
-        while open_ := {probe.number: probe for probe in probes if self._moved(probe, least) is None}:
+        while open_ := {probe.number: probe for probe in probes if not self._is_done(probe, least)}:
             requests = [self._request(probe) for probe in open_.values()]
             for probe, request, rate in zip(open_.values(), requests, (yield requests), strict=True):
                 probe.batches.append(request.batch)
                 probe.rate = rate if probe.rate is None else probe.rate + rate
-        return [self._moved(probe, least) or UNMOVED for probe in probes]
+        return [self._moved(probe) for probe in probes]
 
     def change(self, edit: Edit) -> float:
         """By how much an edit that was explored seems to change the rate, from -1 to 1; 0 if nothing is known."""
         probe = self._probes.get(edited(self.prompt, edit).id)
         before, after = self._baseline.share, probe.rate.share if probe and probe.rate else None
         return 0.0 if before is None or after is None else after - before
+
+    @property
+    def unjudged(self) -> list[str]:
+        """What was to be learnt from edits after which most responses could not be judged."""
+        return [one.purpose for one in self._probes.values() if one.rate and not _is_known(one.rate)]
 
     @property
     def experiments(self) -> list[Experiment]:
@@ -127,18 +134,31 @@ class Explorer:
         self._left -= samples
         return Request(prompt=probe.prompt, batch=f"explore.{probe.number}.{len(probe.batches)}", samples=samples)
 
-    def _moved(self, probe: Probe, least: int) -> int | None:
-        if probe.rate is None or (probe.responses < min(least, self._settings.longest)):
+    def _is_done(self, probe: Probe, least: int) -> bool:
+        """Whether no more responses are needed: the change is clear, or there are as many as there may be."""
+        if probe.responses >= self._settings.longest:
+            return True
+        if probe.rate is None or probe.responses < least or not _is_known(probe.rate):
+            return False
+        return abs(self._beyond(probe.rate)) >= self._settings.sureness * math.hypot(
+            _error(self._baseline), _error(probe.rate)
+        )
+
+    def _moved(self, probe: Probe) -> int | None:
+        if probe.rate is None or not _is_known(probe.rate):
             return None
-        done = probe.responses >= self._settings.longest
-        before, after = self._baseline.share, probe.rate.share
-        if before is None or after is None:
-            return UNMOVED if done else None
-        spread = math.hypot(_error(self._baseline), _error(probe.rate))
-        beyond = abs(after - before) - self.threshold
-        if abs(beyond) < self._settings.sureness * spread and not done:
-            return None
-        return UNMOVED if beyond < 0 else (1 if after > before else -1)
+        if self._beyond(probe.rate) < 0.0:
+            return UNMOVED
+        return 1 if (probe.rate.share or 0.0) > (self._baseline.share or 0.0) else -1
+
+    def _beyond(self, rate: Rate) -> float:
+        """By how much a change exceeds the least that counts."""
+        return abs((rate.share or 0.0) - (self._baseline.share or 0.0)) - self.threshold
+
+
+def _is_known(rate: Rate) -> bool:
+    """Whether most responses could be judged; a share of the few others would say nothing of them."""
+    return 2 * rate.valid > rate.responses
 
 
 def _error(rate: Rate) -> float:

@@ -6,18 +6,13 @@ from typing import Final, Literal, ParamSpec, TypeAlias
 
 from firsthand.counterfactual.edits import Edit
 from firsthand.counterfactual.investigating.without_model.necessary import Changing, Unit, flat
-from firsthand.counterfactual.investigating.without_model.wording import called
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.segments import (
     Segment,
-    leaves,
-    outside,
     removed,
     replaced,
     segmented,
     sequences,
-    shortened,
-    walk,
 )
 from firsthand.counterfactual.segments.removing import exchanges
 from firsthand.errors import CounterfactualError
@@ -61,11 +56,13 @@ class Findings:
         prompt: The prompt.
         roots: Its segments.
         found: Sets of parts that seem to matter.
-        whole: Whether the rate moves if everything is deleted, and which way; ``None`` if that was not tried.
+        whole: Whether the rate moves if everything is deleted, and which way; ``None`` if that was not tried, or
+            could not be judged.
         length: Whether other text of as much length seems to matter as well.
         enough: Whether what was found seems to be enough by itself, so that nothing else is needed.
         partial: Whether a set seems to do clearly less than deleting everything does.
         spent: Whether the budget ended the search.
+        unjudged: What was to be learnt from explored edits after which most responses could not be judged.
     """
 
     prompt: Prompt
@@ -76,6 +73,7 @@ class Findings:
     enough: bool = False
     partial: bool = False
     spent: bool = False
+    unjudged: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, prompt: Prompt) -> "Findings":
@@ -134,47 +132,9 @@ def top_units(prompt: Prompt, roots: Sequence[Segment]) -> list[Unit]:
     return units
 
 
-def other_text(findings: Findings) -> list[Segment]:
-    """Other segments, as fine as what was found first and together at least as long; empty if there are none."""
-    if not findings.found:
-        return []
-    away = findings.found[0].segments
-    left = sum(segment.end - segment.start for segment in away)
-    texts = {segment.text.lower() for segment in away}
-    free = outside(findings.roots, findings.segments)
-    fine = all(segment.kind in LEAVES for segment in away)
-    choices = leaves(free) if fine else _statements(free)
-    choices = [one for one in choices if one.text.lower() not in texts and (one.kind in LEAVES) == fine]
-    chosen: list[Segment] = []
-    for one in sorted(choices, key=lambda one: (one.start - one.end, one.turn, one.start)):
-        if one.end - one.start <= left:
-            chosen.append(one)
-            left -= one.end - one.start
-    rest = [one for one in choices if one not in chosen and one.end - one.start >= left]
-    if left > 0 and rest:
-        chosen.append(min(rest, key=lambda one: (one.end - one.start, one.turn, one.start)))
-        left = 0
-    return chosen if left <= 0 else []
-
-
-def less_text(findings: Findings) -> tuple[Edit, str] | None:
-    """An edit that leaves less text and does not touch what was found first, and what it does in words.
-
-    For lack of other text, one that puts something short in place of what was found. ``None`` if neither can be made.
-    """
-    if not findings.found:
-        return None
-    other = other_text(findings)
-    edit = attempted(removed, findings.prompt, other) if other else None
-    if edit:
-        return edit, f"as much other text deleted ({called([(one,) for one in other])})"
-    edit = attempted(shortened, findings.prompt, findings.found[0].segments)
-    return (edit, f"{called(findings.found[0].units)} replaced by less text about nothing") if edit else None
-
-
-def others_of(findings: Findings, kind: str) -> list[Segment]:
-    """Leaves of a kind that are no part of what was found, and whose text does not stand in it."""
-    away = findings.segments
+def others_of(findings: Findings, kind: str, besides: Sequence[Segment] = ()) -> list[Segment]:
+    """Leaves of a kind that are no part of what was found or of some others, and whose text does not stand in them."""
+    away = [*findings.segments, *besides]
     free = [one for one in leaves_of(findings.roots) if one.kind == kind]
     return [one for one in free if not any(one.overlaps(other) or one.text in other.text for other in away)]
 
@@ -199,7 +159,3 @@ def by_text(segments: Sequence[Segment]) -> list[Unit]:
     for one in segments:
         grouped.setdefault(one.text, []).append(one)
     return [tuple(group) for group in grouped.values()]
-
-
-def _statements(segments: Sequence[Segment]) -> list[Segment]:
-    return [one for one in walk(segments) if one.kind in ("sentence", "item", "line")]

@@ -9,17 +9,18 @@ system's turn, earlier exchanges, the longest other block, the order of sentence
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from firsthand.counterfactual.edits import Edit, edited
+from firsthand.counterfactual.investigating.without_model.elsewhere import Kind, less_text
 from firsthand.counterfactual.investigating.without_model.findings import (
     REPLACED_TOGETHER,
     Findings,
     Found,
     attempted,
+    by_text,
     deleting,
     leaves_of,
-    less_text,
     lists_of,
     others_of,
     top_units,
@@ -29,8 +30,12 @@ from firsthand.counterfactual.investigating.without_model.wording import called
 from firsthand.counterfactual.segments import Segment, kept, outside, removed, reordered, replaced, sequences
 
 Role: TypeAlias = Literal[
-    "without", "instead", "part", "place", "together", "alone", "length", "whole", "rival", "block"
+    "without", "instead", "part", "place", "together", "alone", "length", "whole", "rival", "block", "control"
 ]
+
+
+ELSE: Final = 1
+"""Which neutral text takes a part's place: the same for causes and rivals, so that it does not tell them apart."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,9 @@ class Planned:
         done: What the edit does, in words.
         role: What it is for.
         cause: Which of the sets that were found it bears on.
+        segments: The segments that are changed, where the edit may turn out to be a cause; its control leaves them.
+        kind: What is done with them.
+        of: Numbers of the experiments that a control is the control of.
     """
 
     edit: Edit
@@ -50,6 +58,9 @@ class Planned:
     done: str
     role: Role
     cause: int | None = None
+    segments: tuple[Segment, ...] = ()
+    kind: Kind = "removed"
+    of: tuple[int, ...] = ()
 
 
 def planned(findings: Findings, most: int) -> list[Planned]:
@@ -68,7 +79,8 @@ def _in_order(findings: Findings) -> Iterator[Planned]:
         what = called(findings.units)
         edit = attempted(removed, prompt, findings.segments) if findings.partial and len(findings.found) > 1 else None
         if edit:
-            yield Planned(edit, f"{what} together", f"{what} deleted", "together")
+            whole = tuple(findings.segments)
+            yield Planned(edit, f"{what} together", f"{what} deleted", "together", segments=whole)
         if less := less_text(findings):
             yield Planned(less[0], "the length of the prompt", less[1], "length", 0)
         edit = attempted(kept, prompt, findings.segments)
@@ -89,8 +101,10 @@ def _of_cause(findings: Findings, number: int, found: Found) -> Iterator[Planned
     first = found.how == "replaced" or renamed
     edit = attempted(found.edit, prompt)
     if edit:
-        yield Planned(edit, what, f"{what} {'replaced' if first else 'deleted'}", "without", number)
-    edit = attempted(replaced, prompt, found.segments, 1)
+        kind: Kind = "replaced" if first else "removed"
+        done = f"{what} {'replaced' if first else 'deleted'}"
+        yield Planned(edit, what, done, "without", number, tuple(found.segments), kind)
+    edit = attempted(replaced, prompt, found.segments, ELSE)
     if edit:
         how = "replaced by something else again" if first else "replaced by something neutral"
         yield Planned(edit, f"what is said by {what}", f"{what} {how}", "instead", number)
@@ -98,13 +112,14 @@ def _of_cause(findings: Findings, number: int, found: Found) -> Iterator[Planned
         for unit in found.units:
             edit = attempted(deleting(prompt), unit)
             if edit:
-                yield Planned(edit, called([unit]), f"{called([unit])} deleted", "part", number)
+                kind = "replaced" if all(one.kind == "identifier" for one in unit) else "removed"
+                yield Planned(edit, called([unit]), f"{called([unit])} deleted", "part", number, unit, kind)
     for run in sequences(findings.roots):
         if any(item.overlaps(segment) for item in run for segment in found.segments):
             edit = attempted(reordered, prompt, run, "first to last")
             done = f"the first of {len(run)} list items put last"
             if edit:
-                yield Planned(edit, f"where in its list {what} stands", done, "place", number)
+                yield Planned(edit, f"where in its list {what} stands", done, "place", number, run, "first to last")
 
 
 def _orders(findings: Findings) -> Iterator[Planned]:
@@ -112,17 +127,18 @@ def _orders(findings: Findings) -> Iterator[Planned]:
         edit = attempted(reordered, findings.prompt, run, "first to last")
         if edit:
             done = f"the first of {len(run)} list items put last"
-            yield Planned(edit, f"the order of the list of {len(run)} items", done, "rival")
+            what = f"the order of the list of {len(run)} items"
+            yield Planned(edit, what, done, "rival", segments=run, kind="first to last")
 
 
 def _kinds(findings: Findings) -> Iterator[Planned]:
     for kind in REPLACED_TOGETHER:
         some = others_of(findings, kind)
-        edit = attempted(replaced, findings.prompt, some) if some else None
+        edit = attempted(replaced, findings.prompt, some, ELSE) if some else None
         if edit:
             texts: dict[str, Segment] = {one.text: one for one in some}
             what = called([(one,) for one in texts.values()])
-            yield Planned(edit, what, f"{what} replaced", "rival")
+            yield Planned(edit, what, f"{what} replaced", "rival", segments=tuple(some), kind="replaced")
 
 
 def _coarse(findings: Findings) -> Iterator[Planned]:
@@ -140,7 +156,7 @@ def _coarse(findings: Findings) -> Iterator[Planned]:
         edit = attempted(removed, prompt, flat(some)) if some else None
         if edit:
             what = name or called(some)
-            yield Planned(edit, what, f"{what} deleted", "block")
+            yield Planned(edit, what, f"{what} deleted", "block", segments=tuple(flat(some)))
 
 
 def _fine(findings: Findings) -> Iterator[Planned]:
@@ -149,11 +165,13 @@ def _fine(findings: Findings) -> Iterator[Planned]:
     for run in sorted(sequences(findings.roots, "sentence"), key=lambda run: -len(run))[:1]:
         edit = attempted(reordered, prompt, run, "reversed")
         if edit:
-            yield Planned(edit, "the order of sentences", f"{len(run)} sentences put in reverse order", "rival")
+            done = f"{len(run)} sentences put in reverse order"
+            yield Planned(edit, "the order of sentences", done, "rival", segments=run, kind="reversed")
     free = outside(findings.roots, away)
     words = [one for one in leaves_of(free) if one.kind == "word" and not any(one.text in two.text for two in away)]
-    for word in sorted(words, key=lambda one: (not one.text.isupper(), one.start - one.end))[:2]:
-        edit = attempted(replaced, prompt, [word])
+    striking = sorted(words, key=lambda one: (not one.text.isupper(), one.start - one.end))
+    for unit in by_text(striking)[:2]:
+        edit = attempted(replaced, prompt, list(unit), ELSE)
         if edit:
-            what = called([(word,)])
-            yield Planned(edit, what, f"{what} replaced", "rival")
+            what = called([unit])
+            yield Planned(edit, what, f"{what} replaced", "rival", segments=unit, kind="replaced")

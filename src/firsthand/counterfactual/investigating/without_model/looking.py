@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from firsthand.counterfactual.edits import Edit
-from firsthand.counterfactual.investigating.without_model.exploring import Explorer, Steps
+from firsthand.counterfactual.investigating.without_model.elsewhere import less_text
+from firsthand.counterfactual.investigating.without_model.exploring import UNMOVED, Explorer, Steps
 from firsthand.counterfactual.investigating.without_model.findings import (
     REPLACED_TOGETHER,
     Findings,
@@ -24,7 +25,6 @@ from firsthand.counterfactual.investigating.without_model.findings import (
     attempted,
     by_text,
     deleting,
-    less_text,
     lists_of,
     others_of,
     replacing,
@@ -106,7 +106,7 @@ def _is_length(explorer: Explorer, findings: Findings, sign: int) -> Steps[bool]
     if (yield from explorer.moves([(less[0], f"{less[1]}: is it the length?")]))[0] != sign:
         return False
     purpose = f"{called(findings.found[0].units)} replaced: is it what is said there?"
-    return (yield from explorer.moves([(same, purpose)]))[0] != sign
+    return (yield from explorer.moves([(same, purpose)]))[0] in (UNMOVED, -sign)
 
 
 def _is_enough(explorer: Explorer, findings: Findings, sign: int) -> Steps[bool]:
@@ -114,7 +114,7 @@ def _is_enough(explorer: Explorer, findings: Findings, sign: int) -> Steps[bool]
     if edit is None:
         return False
     purpose = f"{called(findings.units)} alone: is it enough?"
-    return (yield from explorer.moves([(edit, purpose)]))[0] != sign
+    return (yield from explorer.moves([(edit, purpose)]))[0] in (UNMOVED, -sign)
 
 
 def _more(explorer: Explorer, settings: SearchSettings, findings: Findings, sign: int) -> Steps[bool]:

@@ -3,7 +3,8 @@
 It asks for batches and is sent the rate of each; whoever drives it draws and judges responses, and may drive many
 searches side by side. Exploring proves nothing: every edit that is reported is fixed first, and is then measured on a
 fresh batch of full size, against a baseline that is drawn with it. The batch that was screened chose the behaviour, and
-the baseline that exploring began with chose the edits; neither judges them.
+the baseline that exploring began with chose the edits; neither judges them. Edits that change the rate get a control,
+which was fixed by the prompt and the edit alone and is drawn last (:mod:`.specificity`).
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from firsthand.counterfactual.investigating.without_model.hypotheses import Plan
 from firsthand.counterfactual.investigating.without_model.looking import look
 from firsthand.counterfactual.investigating.without_model.reporting import reported
 from firsthand.counterfactual.investigating.without_model.settings import SearchSettings
+from firsthand.counterfactual.investigating.without_model.specificity import Tested, with_controls
 from firsthand.counterfactual.investigation import Experiment, Investigation, Screened
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.responses import Request
@@ -26,7 +28,7 @@ from firsthand.counterfactual.responses import Request
 Search = Steps[Investigation]
 """Asks for batches, is sent the rate of each, and returns the investigation."""
 
-INVESTIGATOR: Final = "without a model, version 1"
+INVESTIGATOR: Final = "without a model, version 2"
 """Who investigated. The number goes up when the same responses could lead to another report."""
 
 
@@ -45,25 +47,29 @@ def search(screened: Screened, target: str, settings: SearchSettings) -> Search:
     findings = Findings.of(prompt)
     explorer = Explorer(prompt, baseline, settings, _allowance(settings))
     plan: list[Planned] = []
+    held = 0
     if can_fall(baseline, settings):
         try:
             yield from look(explorer, settings, findings)
         except BudgetSpentError:
             findings.spent = True
+        findings.unjudged = explorer.unjudged
         explored = sum(one.rate.responses for one in explorer.experiments)
         left = settings.responses - (1 + settings.baselines) * settings.samples - explored
-        plan = planned(findings, min(settings.confirmed, left // settings.samples))
+        batches = min(settings.confirmed, left // settings.samples)
+        held = min(settings.controls, max(0, batches - 1))
+        plan = planned(findings, batches - held)
     experiments = explorer.experiments
-    confirmed: list[Experiment] = []
+    tests: list[Tested] = []
     if plan:
-        baseline, confirmed = yield from _confirmed(plan, screened, settings, len(experiments))
+        baseline, tests = yield from _confirmed(findings, plan, held, settings, len(experiments))
     return Investigation(
         target=target,
         investigator=INVESTIGATOR,
         screened=screened,
         baseline=baseline,
-        experiments=(*experiments, *confirmed),
-        report=reported(screened, baseline, findings, list(zip(plan, confirmed, strict=True)), settings),
+        experiments=(*experiments, *(test for _, test in tests)),
+        report=reported(screened, baseline, findings, tests, settings, len(plan) + held),
     )
 
 
@@ -80,29 +86,62 @@ def _allowance(settings: SearchSettings) -> int:
 
 
 def _confirmed(
-    plan: Sequence[Planned], screened: Screened, settings: SearchSettings, before: int
-) -> Steps[tuple[Rate, list[Experiment]]]:
-    """The baseline, and every planned edit judged against it, all on fresh responses."""
+    findings: Findings, plan: Sequence[Planned], held: int, settings: SearchSettings, before: int
+) -> Steps[tuple[Rate, list[Tested]]]:
+    """The baseline, and every planned edit and every control judged against it, all on fresh responses."""
+    edits = len(plan) + held
     bases = [
-        Request(prompt=screened.prompt, batch=f"baseline.{number}", samples=settings.samples)
+        Request(prompt=findings.prompt, batch=f"baseline.{number}", samples=settings.samples)
         for number in range(1, settings.baselines + 1)
     ]
-    requests = [
-        Request(prompt=edited(screened.prompt, one.edit), batch=f"confirm.{number}", samples=settings.samples)
-        for number, one in enumerate(plan, 1)
-    ]
+    requests = _requests(findings, plan, 1, settings)
     rates = yield [*bases, *requests]
     baseline = reduce(add, rates[: len(bases)])
-    experiments = [
-        Experiment(
-            number=before + number,
-            edit=one.edit,
-            purpose=f"Hypothesis: {one.hypothesis}. Edit: {one.done}.",
-            stage="confirmed",
-            batch=request.batch,
-            rate=rate,
-            decision=decided(baseline, rate, least=settings.least_change, level=settings.level, edits=len(plan)),
-        )
-        for number, (one, request, rate) in enumerate(zip(plan, requests, rates[len(bases) :], strict=True), 1)
+    tests = _judged(plan, requests, rates[len(bases) :], baseline, settings, edits, before)
+    tests, controls = with_controls(findings, tests, held)
+    if controls:
+        requests = _requests(findings, controls, len(plan) + 1, settings)
+        tests += _judged(controls, requests, (yield requests), baseline, settings, edits, before + len(plan))
+    return baseline, tests
+
+
+def _requests(findings: Findings, plan: Sequence[Planned], first: int, settings: SearchSettings) -> list[Request]:
+    return [
+        Request(prompt=edited(findings.prompt, one.edit), batch=f"confirm.{number}", samples=settings.samples)
+        for number, one in enumerate(plan, first)
     ]
-    return baseline, experiments
+
+
+def _judged(
+    plan: Sequence[Planned],
+    requests: Sequence[Request],
+    rates: Sequence[Rate],
+    baseline: Rate,
+    settings: SearchSettings,
+    edits: int,
+    before: int,
+) -> list[Tested]:
+    """Edits with their experiments; ``edits`` are all that are judged together, whether their batch is drawn or not."""
+    return [
+        (
+            one,
+            Experiment(
+                number=number,
+                edit=one.edit,
+                purpose=_purpose(one),
+                stage="confirmed",
+                batch=request.batch,
+                rate=rate,
+                decision=decided(baseline, rate, least=settings.least_change, level=settings.level, edits=edits),
+                control_of=one.of,
+            ),
+        )
+        for number, (one, request, rate) in enumerate(zip(plan, requests, rates, strict=True), before + 1)
+    ]
+
+
+def _purpose(one: Planned) -> str:
+    if one.role != "control":
+        return f"Hypothesis: {one.hypothesis}. Edit: {one.done}."
+    of = " and ".join(str(number) for number in one.of)
+    return f"Control of experiment {of}: would {one.hypothesis} do the same? Edit: {one.done}."

@@ -23,7 +23,9 @@ class SearchSettings(Part):
         least_change: Least change of the rate that counts, from 0 to 1.
         level: Error rate. That any confirmed edit is wrongly said to change the rate is at most so likely, over all
             edits of the investigation; that one edit is wrongly said not to change it is about so likely for each.
-        confirmed: Most confirmed edits.
+        confirmed: Most confirmed edits, controls included.
+        controls: How many of them are held back for controls, which are drawn for edits that turn out to change the
+            rate.
         responses: Most responses in all, baselines included.
         causes: Most causes that are looked for.
         parts: Most parts of one cause before a coarser part that holds them is taken instead.
@@ -37,6 +39,7 @@ class SearchSettings(Part):
     least_change: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.30
     level: Annotated[float, Field(gt=0.0, lt=0.5)] = 0.05
     confirmed: Annotated[int, Field(ge=1)] = 12
+    controls: Annotated[int, Field(ge=0)] = 2
     responses: Annotated[int, Field(ge=2)] = 1200
     causes: Annotated[int, Field(ge=1)] = 3
     parts: Annotated[int, Field(ge=1)] = 3
@@ -58,5 +61,5 @@ class SearchSettings(Part):
         if name == "thorough":
             return cls()
         if name == "light":
-            return cls(confirmed=7, responses=600, causes=1)
+            return cls(confirmed=7, controls=1, responses=600, causes=1)
         raise CounterfactualError(f"There are no settings named {name!r}.", "Name thorough or light.")
