@@ -10,7 +10,7 @@ JSONL       such an object a line
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,6 +69,11 @@ def _rows(path: Path, text: str) -> Iterable[tuple[int, str]]:
 
 
 def _row(row: Mapping[str, Any]) -> tuple[int, str]:
-    number = next(row[name] for name in _NUMBERS if name in row)
-    label = next(row[name] for name in _TEXTS if name in row)
-    return int(number), " ".join(str(label).split())
+    return int(_field(row, _NUMBERS)), " ".join(str(_field(row, _TEXTS)).split())
+
+
+def _field(row: Mapping[str, Any], names: Sequence[str]) -> Any:
+    for name in names:
+        if name in row:
+            return row[name]
+    raise KeyError(f"a row has no {' or '.join(names)}, but {', '.join(map(str, row))}")
