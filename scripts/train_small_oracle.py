@@ -18,6 +18,7 @@ import json
 import re
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -197,28 +198,29 @@ def main(options: argparse.Namespace) -> None:
     parameters = [one for one in model.parameters() if one.requires_grad]
     optimizer = torch.optim.AdamW(parameters, lr=options.rate, weight_decay=0.0)
     step, recent = 0, []
-    while time.process_time() - begun < 60 * options.minutes:
-        step += 1
-        spent = (time.process_time() - begun) / (60 * options.minutes)
-        for group in optimizer.param_groups:
-            group["lr"] = options.rate * min(1.0, step / WARM_UP, max(0.05, (1 - spent) / 0.4))
-        rows = drawn(loaded, inside, seen, layers, rng, ROWS)
-        right = torch.tensor([row.answers[0] for row in rows])
-        said = logits(model, block, rows)
-        loss = torch.nn.functional.cross_entropy(said, right)
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-        optimizer.step()
-        recent.append(
-            float(sum(bool(v[r.answers[0]] > v[r.answers[1]]) for v, r in zip(said, rows, strict=True)) / ROWS)
-        )
-        if step % 10 == 0:
-            print(
-                f"step {step:4d}  loss {loss:.3f}  right {np.mean(recent[-10:]):.2f}  "
-                f"{time.process_time() - begun:.0f} s",
-                flush=True,
+    with suppress(KeyboardInterrupt):  # an interrupt ends training, and what there is is judged and saved
+        while time.process_time() - begun < 60 * options.minutes:
+            step += 1
+            spent = (time.process_time() - begun) / (60 * options.minutes)
+            for group in optimizer.param_groups:
+                group["lr"] = options.rate * min(1.0, step / WARM_UP, max(0.05, (1 - spent) / 0.4))
+            rows = drawn(loaded, inside, seen, layers, rng, ROWS)
+            right = torch.tensor([row.answers[0] for row in rows])
+            said = logits(model, block, rows)
+            loss = torch.nn.functional.cross_entropy(said, right)
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+            optimizer.step()
+            recent.append(
+                float(sum(bool(v[r.answers[0]] > v[r.answers[1]]) for v, r in zip(said, rows, strict=True)) / ROWS)
             )
+            if step % 10 == 0:
+                print(
+                    f"step {step:4d}  loss {loss:.3f}  right {np.mean(recent[-10:]):.2f}  "
+                    f"{time.process_time() - begun:.0f} s",
+                    flush=True,
+                )
     trained = time.process_time() - begun
     after, control = judged(model, block, test), judged(model, block, swapped(test))
     save(options.out, model, loaded, {
