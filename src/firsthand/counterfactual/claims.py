@@ -37,6 +37,7 @@ class Claim(Part):
         concreteness: How concrete the mechanism is, 1 to 4; ``None`` where nobody judged it.
         reproduced: Whether another implementation of the description had the same effect; ``None`` where none was run.
         single_factor: Whether the edit changes one thing; ``None`` where nobody judged it.
+        exact: Whether the rates are probabilities that the target gave, in parts of a thousand, and not counts.
         cluster: What claims must not be parted by when data are split.
     """
 
@@ -53,6 +54,7 @@ class Claim(Part):
     concreteness: Annotated[int, Field(ge=1, le=4)] | None = None
     reproduced: bool | None = None
     single_factor: bool | None = None
+    exact: bool = False
     cluster: str = ""
 
     @property

@@ -28,6 +28,7 @@ COLUMNS: Final[dict[str, tuple[Any, str]]] = {
     "concreteness": (pa.int64(), "How concrete the mechanism is, 1 to 4; null where nobody judged it."),
     "reproduced": (pa.bool_(), "Whether another implementation had the effect; null where none was run."),
     "single_factor": (pa.bool_(), "Whether the edit changes one thing; null where nobody judged it."),
+    "exact": (pa.bool_(), "Whether counts are probabilities that the target gave, in parts of a thousand."),
     "cluster": (pa.string(), "What must not be parted when data are split."),
     "target": (pa.string(), "Identity of the target model: weights and sampling."),
     "investigation": (pa.string(), "Identifier of the investigation."),
@@ -64,6 +65,7 @@ def row_of(claim: Claim) -> dict[str, Any]:
         "concreteness": claim.concreteness,
         "reproduced": claim.reproduced,
         "single_factor": claim.single_factor,
+        "exact": claim.exact,
         "cluster": claim.cluster,
         "target": claim.target,
         "investigation": claim.investigation,
@@ -89,6 +91,7 @@ def claim_of(row: dict[str, Any]) -> Claim:
         claim = Claim.model_validate(
             {
                 **{name: row[name] for name in _SAME},
+                "exact": bool(row.get("exact")),  # sets that were exported before had counts alone
                 "prompt": json.loads(row["prompt_json"]),
                 "edit": json.loads(row["edit_json"]),
                 "behaviour": json.loads(row["behaviour_json"]),
