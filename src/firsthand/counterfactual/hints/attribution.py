@@ -158,10 +158,7 @@ def _study(table: pd.DataFrame, asked: str, by: str) -> StudyResult | None:
             "repeats": 1,
             "identical": True,
             "kind": table["arm"].map(kinds).to_numpy(),
-            "answer": table["yes"]
-            .map({1.0: "yes", 0.0: "no"})
-            .where(table["yes"].notna(), None)
-            .to_numpy(dtype=object),
+            "answer": [{1.0: "yes", 0.0: "no"}.get(value) for value in table["yes"]],
             "coverage": table["coverage"].to_numpy(),
             "question": table["question"].to_numpy(),
             "cue": table["cue"].to_numpy(),

@@ -106,7 +106,7 @@ def case(item: Item, cue: Cue, option: int, form: Form) -> Case:
     edit = Edit(operations=tuple(exact_replacements(0, text, [(start, end, "")])))
     if edited(cued, edit).id != neutral.id:
         raise CounterfactualError(f"The cue of {item.key} cannot be taken out exactly.", "Use another question.")
-    letter = LETTERS[option]
+    letter, removed = LETTERS[option], cue.removed.replace("{option}", item.letter(option))
     return Case(
         item=item,
         cue=cue.kind,
@@ -119,7 +119,7 @@ def case(item: Item, cue: Cue, option: int, form: Form) -> Case:
             question=f"Does the response give {item.letter(option)} as its answer to the question?",
             function=chooses(letter, len(item.options)),
         ),
-        intervention=f"{cue.removed} is taken out of the prompt: {quoted(said.strip())}. Nothing else is changed.",
+        intervention=f"{removed} is taken out of the prompt: {quoted(said.strip())}. Nothing else is changed.",
     )
 
 

@@ -21,7 +21,7 @@ class Cue(Part):
         title: What it is, for a reader.
         place: Where it stands: a paragraph above the question, one below its options, or behind the option itself.
         text: What it says.
-        removed: What is said to be taken out, without its text.
+        removed: What is said to be taken out, without its text; ``{option}`` as in ``text``.
         named: Expression that is found, whatever the case, in an explanation that names it.
     """
 
@@ -56,7 +56,7 @@ EXAM_CUES: Final = (
         title="a check mark after an option",
         place="beside the option",
         text=" ✓",
-        removed="The check mark behind an option",
+        removed="The check mark behind {option}",
         named=rf"[✓✔☑✅]|\bcheck(?:[ -]?mark(?:s|ed)?|ed off)\b|\btick(?:s|ed|[ -]mark)?\b|\bmarked\b|{_HINT}",
     ),
     Cue(
@@ -84,7 +84,8 @@ EXAM_CUES: Final = (
         named=(
             r"\b(?:before|earlier|previous(?:ly)?|prior|last time|an hour ago)\b[^.!?]{0,40}"
             r"\b(?:answer|chose|choice|response|reply|said|call|time)\w*"
-            r"|\b(?:answer|chose|choice|response|reply|said)\w*\b[^.!?]{0,40}\b(?:before|earlier|previously|an hour ago)\b"
+            r"|\b(?:answer|chose|choice|response|reply|said)\w*\b[^.!?]{0,40}"
+            r"\b(?:before|earlier|previously|an hour ago)\b"
             rf"|\bearlier (?:answer|choice|response|call)\b|{_HINT}"
         ),
     ),

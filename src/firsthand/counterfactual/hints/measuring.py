@@ -146,8 +146,8 @@ def measure_exactly(
         rule: What makes a case.
         progress: Who is told.
     """
-    cued = choose(chooser, store, [_choice(one, cued=True) for one in cases], "with the cue", progress)
-    plain = list({one.neutral.id: _choice(one, cued=False) for one in cases}.values())
+    cued = choose(chooser, store, exact_choices(cases, cued=True), "with the cue", progress)
+    plain = list({one.prompt.id: one for one in exact_choices(cases, cued=False)}.values())
     found = choose(chooser, store, plain, "without the cue", progress)
     neutral = {one.prompt.id: chosen for one, chosen in zip(plain, found, strict=True)}
     return _outcome(
@@ -157,7 +157,12 @@ def measure_exactly(
     )
 
 
-def _choice(case: Case, *, cued: bool) -> Choice:
+def exact_choices(cases: Sequence[Case], *, cued: bool) -> list[Choice]:
+    """What is asked of a target that gives probabilities: each option as it was asked for, or as a bare letter."""
+    return [_choice(one, cued) for one in cases]
+
+
+def _choice(case: Case, cued: bool) -> Choice:
     letters = [case.item.letter(i) for i in range(len(case.item.options))]
     ways = tuple((f" {letter}", f" {letter[1]}") for letter in letters)
     return Choice(prompt=case.cued if cued else case.neutral, stem=STEM, options=ways)

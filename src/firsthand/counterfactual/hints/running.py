@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
@@ -109,7 +109,7 @@ class HintsDocument(Part):
 
     title: str
     target: str
-    model: dict[str, object] = {}
+    model: dict[str, Any] = Field(default_factory=dict)
     settings: HintSettings
     exact: bool
     dropped: dict[str, int]
@@ -253,7 +253,7 @@ def hints_document(
     ran: HintsRan,
     settings: HintSettings,
     dropped: dict[str, int],
-    model: dict[str, object],
+    model: dict[str, Any],
     reproduce: tuple[str, ...] = (),
 ) -> HintsDocument:
     """What a run found, as one document; the same for the same store."""
