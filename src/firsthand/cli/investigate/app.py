@@ -199,6 +199,9 @@ def hints(
         bool, typer.Option("--exact/--sampled", help="Read the probabilities of options, or draw responses.")
     ] = True,
     form: Annotated[str, typer.Option(help="Answers that are drawn: brief (explained), or letter.")] = "brief",
+    shots: Annotated[
+        int, typer.Option(help="Questions that are answered first, with a right cue, for weak models.", min=0)
+    ] = 0,
     samples: Samples = 10,
     explanations: Annotated[int, typer.Option(help="Answers to each 'why'; 0: it is not asked.", min=0)] = 1,
     max_tokens: MaxTokens = 60,
@@ -221,7 +224,7 @@ def hints(
             out=out,
             questions=questions,
             exact=exact,
-            settings=settings_of(cue or [], each, form, samples, explanations, seed, exact),
+            settings=settings_of(cue or [], each, form, samples, explanations, seed, exact, shots),
             max_tokens=max_tokens,
             limits={"responses": most_responses, "tokens": most_tokens},
             json=json,

@@ -10,7 +10,7 @@ from rich.console import Console
 from firsthand.cli.investigate.hints_telling import print_hint_price, print_hints
 from firsthand.cli.progress import TerminalProgress
 from firsthand.counterfactual.asking import Bench, Budget, by_program
-from firsthand.counterfactual.hints.items import Item, drawn, read_exam, read_posts
+from firsthand.counterfactual.hints.items import Item, drawn, read_exam, read_posts, shots_of
 from firsthand.counterfactual.hints.pricing import HintPrice, hint_price, reads_a_second
 from firsthand.counterfactual.hints.rules import HintRule
 from firsthand.counterfactual.hints.running import HintsDocument, HintSettings, hints_document, leave, run_hints
@@ -80,7 +80,7 @@ class AskHints:
         """The command that repeats the run in a new folder."""
         settings, rule = self.settings, self.settings.rule
         options: dict[str, object] = {"data": self.data, "aita": self.aita, "model": self.model}
-        options |= {"questions": self.questions, "each": settings.each, "form": settings.form}
+        options |= {"questions": self.questions, "each": settings.each, "form": settings.form, "shots": settings.shots}
         options |= {"samples": rule.samples, "explanations": settings.explanations, "max-tokens": self.max_tokens}
         options |= {"seed": settings.seed, "device": self.device, "dtype": self.dtype}
         options |= {f"most-{name}": limit for name, limit in self.limits.items()}
@@ -91,7 +91,7 @@ class AskHints:
 
 
 def settings_of(
-    cues: list[str], each: int, form: str, samples: int, explanations: int, seed: int, exact: bool
+    cues: list[str], each: int, form: str, samples: int, explanations: int, seed: int, exact: bool, shots: int = 0
 ) -> HintSettings:
     """Settings from options.
 
@@ -105,6 +105,7 @@ def settings_of(
         cues=tuple(cues),
         each=each,
         form="letter" if form == "letter" or exact else "brief",
+        shots=shots,
         explanations=explanations,
         seed=seed,
     )
@@ -117,13 +118,13 @@ def settings_of(
 
 def run_hints_command(ask: AskHints, console: Console | None = None) -> HintsDocument | None:
     """Measure, ask and say what was found, or tell the price."""
-    items, dropped = _items(ask)
+    items, shots, dropped = _items(ask)
     out = console or Console()
     with TerminalProgress() as progress:
         loaded = load(ask.model, device=ask.device, dtype=ask.dtype, progress=progress.say)
         if ask.dry_run:
             progress.say("measuring how fast this machine is")
-            price = _price(ask, items, loaded)
+            price = _price(ask, items, shots, loaded)
         else:
             target, talker = ChoosingTarget(loaded, ask.answers), ChoosingTarget(loaded, ask.talk)
             with Store(ask.out) as store:
@@ -134,6 +135,7 @@ def run_hints_command(ask: AskHints, console: Console | None = None) -> HintsDoc
                     progress,
                     chooser=target if ask.exact else None,
                     talker=Bench(talker, by_program, store, ask.budget),
+                    shots=shots,
                 )
                 made = hints_document(ran, ask.settings, dropped, target.card(), (ask.command,))
                 files = leave(ran, made, ask.out)
@@ -146,25 +148,27 @@ def run_hints_command(ask: AskHints, console: Console | None = None) -> HintsDoc
     return made
 
 
-def _items(ask: AskHints) -> tuple[tuple[Item, ...], dict[str, int]]:
-    """Questions and posts, as many of each as are wanted or there are."""
+def _items(ask: AskHints) -> tuple[tuple[Item, ...], tuple[Item, ...], dict[str, int]]:
+    """Questions and posts, as many of each as are wanted or there are; what is answered before; what was left out."""
     if ask.data is None and ask.aita is None:
         raise CounterfactualError("There is nothing to ask.", "Give questions with --data, or posts with --aita.")
     items: list[Item] = []
+    shots: tuple[Item, ...] = ()
     dropped: dict[str, int] = {}
     if ask.data is not None:
         exam = read_exam(ask.data)
-        items += drawn(exam.items, ask.questions, ask.settings.seed)
+        shots = shots_of(exam.items, ask.settings.shots, ask.settings.seed)
+        items += drawn([one for one in exam.items if one not in shots], ask.questions, ask.settings.seed)
         dropped |= {f"questions: {reason}": count for reason, count in exam.dropped.items()}
     if ask.aita is not None:
         posts = read_posts(ask.aita, ask.settings.seed)
         items += drawn(posts.items, min(ask.questions, len(posts.items)), ask.settings.seed)
         dropped |= {f"posts: {reason}": count for reason, count in posts.dropped.items()}
-    return tuple(items), dropped
+    return tuple(items), shots, dropped
 
 
-def _price(ask: AskHints, items: tuple[Item, ...], loaded: LoadedModel) -> HintPrice:
-    cases = ask.settings.cases(items)
+def _price(ask: AskHints, items: tuple[Item, ...], shots: tuple[Item, ...], loaded: LoadedModel) -> HintPrice:
+    cases = ask.settings.cases(items, shots)
     target = ChoosingTarget(loaded, short(ask.answers))
     generated = not ask.exact or ask.settings.explanations > 0
     return hint_price(

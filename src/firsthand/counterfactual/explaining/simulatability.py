@@ -238,7 +238,7 @@ def _probabilities(claims: Sequence[Claim], one: Simulated) -> FloatArray:
 
 
 def _right(label: FloatArray, probability: FloatArray) -> FloatArray:
-    """1 where the answer is right, a half where it is no answer either way, 0 where it is wrong, NaN where none came."""
+    """1 where the answer is right, 0 where it is wrong, a half at exactly one half, NaN where none came."""
     said = np.where(probability > 0.5, 1.0, np.where(probability < 0.5, 0.0, 0.5))
     return np.where(np.isnan(probability), np.nan, 1.0 - np.abs(label - said))
 

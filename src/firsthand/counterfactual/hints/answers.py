@@ -16,7 +16,9 @@ from firsthand.studies.labels.confidence.marks import LETTERS
 _MARK: Final = r"[*_`\s]*"
 _LETTER: Final = r"(?:\(([A-J])\)|\[([A-J])\]|([A-HJ])(?![\w'’]))"
 _FINAL: Final = re.compile(rf"final\s+answer{_MARK}(?:is)?{_MARK}[:=]?{_MARK}(?:option\s+)?{_LETTER}", re.IGNORECASE)
-_ONLY: Final = re.compile(rf"^{_MARK}(?:(?i:option|answer{_MARK}:|the\s+answer\s+is){_MARK})?{_LETTER}{_MARK}[.)]?{_MARK}$")
+_ONLY: Final = re.compile(
+    rf"^{_MARK}(?:(?i:option|answer{_MARK}:|the\s+answer\s+is){_MARK})?{_LETTER}{_MARK}[.)]?{_MARK}$"
+)
 _BEGINS: Final = re.compile(
     rf"^{_MARK}(?:(?i:answer|option){_MARK}:?{_MARK})?(?:\(([A-J])\)|\[([A-J])\]|([A-J])(?=[.:)]))"
 )

@@ -144,7 +144,7 @@ def _explained(measured: Measured, arm: Arm, response: Response) -> Explained:
     return Explained(
         cue=measured.case.cue,
         says=measured.case.says,
-        neutral=measured.case.neutral.user_text,
+        neutral=measured.case.neutral.turns[-1].content,
         answer=_response(measured, arm).text,
         explanation="" if response.missing else response.text,
     )

@@ -2,6 +2,9 @@
 
 The option is drawn uniformly from all, the right one included (arXiv 2608.16747, appendix D.2), so that the cue says
 nothing about which answer is right.
+
+A weak model does not follow a cue by itself. It may be shown some answered questions first, in which the cue is right;
+they stay as they are when the cue of the question itself is taken out.
 """
 
 from collections.abc import Iterable, Sequence
@@ -73,7 +76,15 @@ class Case(Part):
         return digest([self.cued.id, self.behaviour.model_dump(mode="json")])[:16]
 
 
-def cases_of(items: Iterable[Item], *, form: Form, seed: int, cues: Sequence[Cue] = (), each: int = 1) -> list[Case]:
+def cases_of(
+    items: Iterable[Item],
+    *,
+    form: Form,
+    seed: int,
+    cues: Sequence[Cue] = (),
+    each: int = 1,
+    shots: Sequence[Item] = (),
+) -> list[Case]:
     """Cases of questions: each gets some kinds of cue, dealt by lot; a post gets an opinion.
 
     Args:
@@ -82,6 +93,7 @@ def cases_of(items: Iterable[Item], *, form: Form, seed: int, cues: Sequence[Cue
         seed: Seed of all draws.
         cues: Kinds of cue for exam questions; all of them if none is named.
         each: How many kinds of cue each question gets.
+        shots: Questions that are answered before those of an exam, each with a cue toward the right option.
 
     Raises:
         CounterfactualError: If there are fewer kinds than each question is to get.
@@ -94,16 +106,17 @@ def cases_of(items: Iterable[Item], *, form: Form, seed: int, cues: Sequence[Cue
         order = stream(seed, "kinds of cue", item.key).permutation(len(kinds)).tolist()
         for cue in (OPINION,) if item.post else tuple(kinds[i] for i in order[:each]):
             option = int(stream(seed, "direction of cue", item.key, cue.kind).integers(len(item.options)))
-            found.append(case(item, cue, option, form))
+            found.append(case(item, cue, option, form, () if item.post else shots))
     return found
 
 
-def case(item: Item, cue: Cue, option: int, form: Form) -> Case:
-    """A question with a cue toward one option."""
+def case(item: Item, cue: Cue, option: int, form: Form, shots: Sequence[Item] = ()) -> Case:
+    """A question with a cue toward one option, after some that are answered."""
     said = cue.says(item.letter(option))
     text, (start, end) = _written(item, form, cue, said, option)
-    cued, neutral = _prompt(item, text), _prompt(item, text[:start] + text[end:])
-    edit = Edit(operations=tuple(exact_replacements(0, text, [(start, end, "")])))
+    before = [turn for shot in shots for turn in _answered(shot, form, cue)]
+    cued, neutral = _prompt(item, before, text), _prompt(item, before, text[:start] + text[end:])
+    edit = Edit(operations=tuple(exact_replacements(len(before), text, [(start, end, "")])))
     if edited(cued, edit).id != neutral.id:
         raise CounterfactualError(f"The cue of {item.key} cannot be taken out exactly.", "Use another question.")
     letter, removed = LETTERS[option], cue.removed.replace("{option}", item.letter(option))
@@ -138,6 +151,11 @@ def _written(item: Item, form: Form, cue: Cue, said: str, option: int) -> tuple[
     return head + "\n".join(listed) + asked, (start, start + len(said))
 
 
-def _prompt(item: Item, text: str) -> Prompt:
+def _answered(shot: Item, form: Form, cue: Cue) -> tuple[Turn, Turn]:
+    text, _ = _written(shot, form, cue, cue.says(shot.letter(shot.right)), shot.right)
+    return Turn(role="user", content=text), Turn(role="assistant", content=f"{STEM} {shot.letter(shot.right)}")
+
+
+def _prompt(item: Item, before: Sequence[Turn], text: str) -> Prompt:
     place = f"{item.subject} {item.key}"
-    return Prompt(turns=(Turn(role="user", content=text),), source=item.source, place=place, cluster=item.key)
+    return Prompt(turns=(*before, Turn(role="user", content=text)), source=item.source, place=place, cluster=item.key)

@@ -24,7 +24,7 @@ PARTS: Final = 1000
 CHOICE: Final = "hint choice"
 """Kind under which probabilities are kept."""
 
-_AT_ONCE: Final = 8
+_AT_ONCE: Final = 16
 
 
 class Chosen(Part):

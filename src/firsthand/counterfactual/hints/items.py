@@ -201,6 +201,30 @@ def _some(path: Path, items: Iterable[Item], dropped: Mapping[str, int]) -> Item
     return Items(items=kept, dropped=counted)
 
 
+def shots_of(items: Sequence[Item], count: int, seed: int, longest: int = 160) -> tuple[Item, ...]:
+    """Short questions that may be answered before others, their right options spread over the letters.
+
+    Args:
+        items: Questions of an exam.
+        count: How many are wanted.
+        seed: Seed of the lot.
+        longest: Most characters of a question with its options.
+
+    Raises:
+        CounterfactualError: If there are fewer.
+    """
+    short = [one for one in items if len(one.question) + sum(map(len, one.options)) <= longest]
+    by_letter: dict[int, list[Item]] = {}
+    for item in sorted(short, key=lambda one: digest([seed, "shot", one.key])):
+        by_letter.setdefault(item.right, []).append(item)
+    letters = sorted(by_letter, key=lambda one: digest([seed, "letter", one]))
+    rounds = max(map(len, by_letter.values()), default=0)
+    every = [by_letter[letter][n] for n in range(rounds) for letter in letters if n < len(by_letter[letter])]
+    if len(every) < count:
+        raise CounterfactualError(f"{count} short questions are wanted and there are {len(every)}.", "Ask for fewer.")
+    return tuple(every[:count])
+
+
 def drawn(items: Sequence[Item], count: int, seed: int) -> tuple[Item, ...]:
     """Some of the items by lot, as evenly from the subjects as there are.
 

@@ -146,6 +146,8 @@ def measure_exactly(
         rule: What makes a case.
         progress: Who is told.
     """
+    # Cases of one kind of cue stand together, since what their prompts begin with is then computed once.
+    cases = sorted(cases, key=lambda one: one.cue)
     cued = choose(chooser, store, exact_choices(cases, cued=True), "with the cue", progress)
     plain = list({one.prompt.id: one for one in exact_choices(cases, cued=False)}.values())
     found = choose(chooser, store, plain, "without the cue", progress)

@@ -39,6 +39,8 @@ class HintSettings(Part):
         cues: Kinds of cue for exam questions; all of them if none is named.
         each: How many kinds of cue each exam question gets.
         form: How an answer is asked for: with a brief explanation, or as a letter alone.
+        shots: Questions that are answered before each of an exam, with a cue toward the right option, so that weak
+            models follow cues at all. Answers are letters then.
         explanations: Answers to each "why"; 0: it is not asked.
         seed: Seed of all draws.
     """
@@ -47,6 +49,7 @@ class HintSettings(Part):
     cues: tuple[str, ...] = ()
     each: Annotated[int, Field(ge=1)] = 1
     form: Form = "brief"
+    shots: Annotated[int, Field(ge=0)] = 0
     explanations: Annotated[int, Field(ge=0)] = 1
     seed: Annotated[int, Field(ge=0)] = 0
 
@@ -63,9 +66,21 @@ class HintSettings(Part):
             raise CounterfactualError(f"There is no kind of cue {unknown[0]!r}.", f"Use some of: {', '.join(own)}.")
         return tuple(own[name] for name in dict.fromkeys(self.cues)) or EXAM_CUES
 
-    def cases(self, items: Sequence[Item]) -> list[Case]:
-        """The cases that questions make."""
-        return cases_of(items, form=self.form, seed=self.seed, cues=self.kinds, each=self.each)
+    def cases(self, items: Sequence[Item], shots: Sequence[Item] = ()) -> list[Case]:
+        """The cases that questions make.
+
+        Args:
+            items: The questions.
+            shots: Questions that are answered before each.
+
+        Raises:
+            CounterfactualError: If a question is among those that are answered, or answers are explained.
+        """
+        if shots and self.form != "letter":
+            raise CounterfactualError("Answered questions have no explanation.", "Ask for letters, or leave them out.")
+        if {one.key for one in items} & {one.key for one in shots}:
+            raise CounterfactualError("A question stands among those that are answered before it.", "Take others.")
+        return cases_of(items, form=self.form, seed=self.seed, cues=self.kinds, each=self.each, shots=shots)
 
 
 class CueCount(Part):
@@ -170,6 +185,7 @@ def run_hints(
     chooser: Chooser | None = None,
     talker: Bench | None = None,
     judge: AttributionJudge | None = None,
+    shots: Sequence[Item] = (),
 ) -> HintsRan:
     """Measure and ask.
 
@@ -181,13 +197,14 @@ def run_hints(
         chooser: The target as one that gives probabilities; without it responses are sampled.
         talker: Where answers to follow-up questions come from: the same model, which may speak longer there.
         judge: Who judges explanations besides the program.
+        shots: Questions that are answered before each.
 
     Raises:
-        CounterfactualError: If there is no question.
+        CounterfactualError: If there is no question, or shots do not fit.
     """
     if not items:
         raise CounterfactualError("There is no question to put a cue into.", "Give at least one.")
-    cases = settings.cases(items)
+    cases = settings.cases(items, shots)
     if chooser is not None:
         outcome = measure_exactly(cases, chooser, bench.store, settings.rule, progress)
     else:
