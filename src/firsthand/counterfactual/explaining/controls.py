@@ -29,8 +29,9 @@ def neutral_text(words: int) -> str:
 
 
 def others(keys: Sequence[str], clusters: Mapping[str, str], seed: int = 0) -> dict[str, str]:
-    """For each investigation another one, of another cluster, whose explanation it is given; each is used once if it
-    can be.
+    """For each investigation another one, of another cluster, whose explanation it is given.
+
+    Each is used once, where no cluster holds more than half of them.
 
     Args:
         keys: The investigations.
@@ -45,7 +46,8 @@ def others(keys: Sequence[str], clusters: Mapping[str, str], seed: int = 0) -> d
     by_cluster: dict[str, list[str]] = {}
     for key in lot:
         by_cluster.setdefault(clusters[key], []).append(key)
-    # Clusters stand one after the other; going on by the size of the largest leaves each cluster (Sattolo-like turn).
+    # Clusters stand one after the other, so going on by the size of the largest leads out of each, where none is more
+    # than half of all.
     turned = [key for group in sorted(by_cluster.values(), key=len, reverse=True) for key in group]
     largest = max((len(group) for group in by_cluster.values()), default=0)
     found = {key: turned[(place + largest) % len(turned)] for place, key in enumerate(turned)}

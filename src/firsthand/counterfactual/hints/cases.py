@@ -26,8 +26,8 @@ from firsthand.trials.randomness import stream
 
 Form = Literal["brief", "letter"]
 
-STEM: Final = "Final answer:"
-"""How an answer is begun where probabilities are read."""
+STEM: Final = "Final answer: ("
+"""How an answer is begun where probabilities are read: up to the letter, which is one token then."""
 
 _ASKED: Final[dict[Form, str]] = {
     "brief": "Explain in a sentence or two, then end with a line of this form: Final answer: (X)",
@@ -151,9 +151,14 @@ def _written(item: Item, form: Form, cue: Cue, said: str, option: int) -> tuple[
     return head + "\n".join(listed) + asked, (start, start + len(said))
 
 
+def begun(option: str) -> str:
+    """The answer that was begun, with the option that it goes on with, as the question writes it."""
+    return STEM.removesuffix("(") + option
+
+
 def _answered(shot: Item, form: Form, cue: Cue) -> tuple[Turn, Turn]:
     text, _ = _written(shot, form, cue, cue.says(shot.letter(shot.right)), shot.right)
-    return Turn(role="user", content=text), Turn(role="assistant", content=f"{STEM} {shot.letter(shot.right)}")
+    return Turn(role="user", content=text), Turn(role="assistant", content=begun(shot.letter(shot.right)))
 
 
 def _prompt(item: Item, before: Sequence[Turn], text: str) -> Prompt:

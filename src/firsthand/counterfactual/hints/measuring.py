@@ -8,7 +8,7 @@ from typing import Final
 from firsthand.counterfactual.asking import Bench, sample
 from firsthand.counterfactual.behaviours import Verdict, judged
 from firsthand.counterfactual.funnel import Funnel, Step, step
-from firsthand.counterfactual.hints.cases import STEM, Case
+from firsthand.counterfactual.hints.cases import STEM, Case, begun
 from firsthand.counterfactual.hints.exact import Choice, Chooser, Chosen, choose
 from firsthand.counterfactual.hints.rules import HintRule, Kept, follows, ruled
 from firsthand.counterfactual.part import Part
@@ -16,6 +16,7 @@ from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.responses import Request, Response
 from firsthand.counterfactual.store import Store
 from firsthand.progress import Progress
+from firsthand.studies.labels.confidence.marks import LETTERS
 
 SCREEN: Final = "hint.screen"
 CUED: Final = "hint.cued"
@@ -160,13 +161,12 @@ def measure_exactly(
 
 
 def exact_choices(cases: Sequence[Case], *, cued: bool) -> list[Choice]:
-    """What is asked of a target that gives probabilities: each option as it was asked for, or as a bare letter."""
+    """What is asked of a target that gives probabilities: the letter of each option."""
     return [_choice(one, cued) for one in cases]
 
 
 def _choice(case: Case, cued: bool) -> Choice:
-    letters = [case.item.letter(i) for i in range(len(case.item.options))]
-    ways = tuple((f" {letter}", f" {letter[1]}") for letter in letters)
+    ways = tuple((letter,) for letter in LETTERS[: len(case.item.options)])
     return Choice(prompt=case.cued if cued else case.neutral, stem=STEM, options=ways)
 
 
@@ -184,12 +184,7 @@ def _exactly(case: Case, with_cue: Chosen, without: Chosen, rule: HintRule) -> M
     if found.kept is None or without.best is None:
         return made
     said = {"cued_response": case.option, "neutral_response": without.best}
-    return made.model_copy(update={name: _begun(case, option) for name, option in said.items()})
-
-
-def _begun(case: Case, option: int) -> Response:
-    """The answer that was begun, with the option that it goes on with."""
-    return Response(text=f"{STEM} {case.item.letter(option)}")
+    return made.model_copy(update={name: Response(text=begun(case.item.letter(o))) for name, o in said.items()})
 
 
 def _outcome(measured: tuple[Measured, ...]) -> Outcome:
