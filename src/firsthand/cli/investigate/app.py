@@ -204,7 +204,7 @@ def hints(
     ] = 0,
     samples: Samples = 10,
     explanations: Annotated[int, typer.Option(help="Answers to each 'why'; 0: it is not asked.", min=0)] = 1,
-    max_tokens: MaxTokens = 60,
+    max_tokens: MaxTokens = 120,
     seed: Seed = 0,
     most_responses: MostResponses = None,
     most_tokens: MostTokens = None,

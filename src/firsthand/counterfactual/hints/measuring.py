@@ -148,16 +148,13 @@ def measure_exactly(
         progress: Who is told.
     """
     # Cases of one kind of cue stand together, since what their prompts begin with is then computed once.
-    cases = sorted(cases, key=lambda one: one.cue)
-    cued = choose(chooser, store, exact_choices(cases, cued=True), "with the cue", progress)
-    plain = list({one.prompt.id: one for one in exact_choices(cases, cued=False)}.values())
-    found = choose(chooser, store, plain, "without the cue", progress)
-    neutral = {one.prompt.id: chosen for one, chosen in zip(plain, found, strict=True)}
-    return _outcome(
-        tuple(
-            _exactly(case, with_cue, neutral[case.neutral.id], rule) for case, with_cue in zip(cases, cued, strict=True)
-        )
-    )
+    ordered = sorted(cases, key=lambda one: one.cue)
+    found: dict[str, Chosen] = {}
+    for cued, stage in ((True, "with the cue"), (False, "without the cue")):
+        unique = list({one.prompt.id: one for one in exact_choices(ordered, cued=cued)}.values())
+        given = choose(chooser, store, unique, stage, progress)
+        found |= {one.prompt.id: chosen for one, chosen in zip(unique, given, strict=True)}
+    return _outcome(tuple(_exactly(case, found[case.cued.id], found[case.neutral.id], rule) for case in cases))
 
 
 def exact_choices(cases: Sequence[Case], *, cued: bool) -> list[Choice]:
