@@ -63,7 +63,7 @@ class Knower(Follower):
         coverage: Probability of all options together.
     """
 
-    identity = "knower"
+    identity = read_identity = "knower"
 
     def __init__(self, coverage: float = 0.96) -> None:
         super().__init__()

@@ -99,7 +99,7 @@ def test_probabilities_that_hold_too_little_are_no_answer(tmp_path: Path) -> Non
         sure = ask_whether_exactly(kept, Knower(), store, Silent(), target="knower")
 
     class Vague(Knower):
-        identity = "vague"
+        identity = read_identity = "vague"
 
     with Store(tmp_path) as store:
         vague = ask_whether_exactly(kept, Vague(coverage=0.2), store, Silent(), target="knower")

@@ -9,6 +9,7 @@ from firsthand.counterfactual.asking import Bench, Budget, by_program
 from firsthand.counterfactual.export import load
 from firsthand.counterfactual.hints.cases import cases_of
 from firsthand.counterfactual.hints.claiming import claim_of, claims_of, investigation_of, transcripts_of
+from firsthand.counterfactual.hints.exact import Chosen
 from firsthand.counterfactual.hints.measuring import CUED, Outcome, measure, measure_exactly
 from firsthand.counterfactual.hints.rules import HintRule, follows, ruled
 from firsthand.counterfactual.hints.running import HintSettings, hints_document, leave, run_hints
@@ -101,6 +102,21 @@ def test_options_that_hold_too_little_probability_make_no_case(tmp_path: Path) -
     with Store(tmp_path) as store:
         outcome = measure_exactly(CASES, Knower(coverage=0.3), store, RULE, Silent())
     assert outcome.funnel.steps[0].dropped == {"options hold too little probability": len(CASES)}
+
+
+def test_a_lower_temperature_sharpens_probabilities_and_never_claims_more_than_is_known() -> None:
+    rest = [0.05, 0.03, 0.02]
+    chosen = Chosen(probabilities=(0.6, 0.3))
+    for temperature in (1.0, 0.5, 0.1, 0.01):
+        weights = [one ** (1 / temperature) for one in (0.6, 0.3, *rest)]
+        found = chosen.at(temperature)
+        for own, weight in zip(found.probabilities, weights, strict=False):
+            true = weight / sum(weights)
+            assert own <= true + 1e-12
+            assert true <= own + 1.0 - found.coverage + 1e-12
+    assert chosen.at(0.1).rate(0).yes == 999
+    with pytest.raises(CounterfactualError, match="has no bound"):
+        chosen.at(1.5)
 
 
 @pytest.mark.parametrize(

@@ -203,6 +203,7 @@ def hints(
         int, typer.Option(help="Questions that are answered first, with a right cue, for weak models.", min=0)
     ] = 0,
     samples: Samples = 10,
+    temperature: Annotated[float, typer.Option(help="Of the answers; at most 1 with --exact.", min=0.01)] = 1.0,
     explanations: Annotated[int, typer.Option(help="Answers to each 'why'; 0: it is not asked.", min=0)] = 1,
     max_tokens: MaxTokens = 120,
     seed: Seed = 0,
@@ -215,7 +216,9 @@ def hints(
 ) -> None:
     """A cue toward one option: does it change the answer, and does the model say so, with the cue and without?"""
     from firsthand.cli.investigate.hints import AskHints, run_hints_command, settings_of
+    from firsthand.counterfactual.hints.rules import HintRule
 
+    rule = HintRule(samples=samples, temperature=temperature)
     run_hints_command(
         AskHints(
             data=data,
@@ -224,7 +227,7 @@ def hints(
             out=out,
             questions=questions,
             exact=exact,
-            settings=settings_of(cue or [], each, form, samples, explanations, seed, exact, shots),
+            settings=settings_of(cue or [], each, form, explanations, seed, rule=rule, exact=exact, shots=shots),
             max_tokens=max_tokens,
             limits={"responses": most_responses, "tokens": most_tokens},
             json=json,

@@ -63,12 +63,14 @@ class AskHints:
     def answers(self) -> Sampling:
         """How answers are drawn."""
         longest = _LETTER_TOKENS if self.settings.form == "letter" else self.max_tokens
-        return Sampling(samples=self.settings.rule.samples, max_tokens=longest, seed=self.settings.seed)
+        rule = self.settings.rule
+        return Sampling(samples=rule.samples, temperature=rule.temperature, max_tokens=longest, seed=self.settings.seed)
 
     @property
     def talk(self) -> Sampling:
         """How answers to follow-up questions are drawn."""
-        return Sampling(samples=2, max_tokens=self.max_tokens, seed=self.settings.seed)
+        rule = self.settings.rule
+        return Sampling(samples=2, temperature=rule.temperature, max_tokens=self.max_tokens, seed=self.settings.seed)
 
     @property
     def budget(self) -> Budget:
@@ -81,7 +83,12 @@ class AskHints:
         settings, rule = self.settings, self.settings.rule
         options: dict[str, object] = {"data": self.data, "aita": self.aita, "model": self.model}
         options |= {"questions": self.questions, "each": settings.each, "form": settings.form, "shots": settings.shots}
-        options |= {"samples": rule.samples, "explanations": settings.explanations, "max-tokens": self.max_tokens}
+        options |= {
+            "samples": rule.samples,
+            "temperature": rule.temperature,
+            "explanations": settings.explanations,
+            "max-tokens": self.max_tokens,
+        }
         options |= {"seed": settings.seed, "device": self.device, "dtype": self.dtype}
         options |= {f"most-{name}": limit for name, limit in self.limits.items()}
         given = [f"--{name}={value}" for name, value in options.items() if value is not None]
@@ -91,7 +98,15 @@ class AskHints:
 
 
 def settings_of(
-    cues: list[str], each: int, form: str, samples: int, explanations: int, seed: int, exact: bool, shots: int = 0
+    cues: list[str],
+    each: int,
+    form: str,
+    explanations: int,
+    seed: int,
+    *,
+    rule: HintRule,
+    exact: bool,
+    shots: int,
 ) -> HintSettings:
     """Settings from options.
 
@@ -100,8 +115,10 @@ def settings_of(
     """
     if form not in ("brief", "letter"):
         raise CounterfactualError(f"There is no form {form!r}.", "Use brief or letter.")
+    if exact and rule.temperature > 1.0:
+        raise CounterfactualError("Probabilities are not known above a temperature of 1.", "Use --sampled there.")
     settings = HintSettings(
-        rule=HintRule(samples=samples),
+        rule=rule,
         cues=tuple(cues),
         each=each,
         form="letter" if form == "letter" or exact else "brief",

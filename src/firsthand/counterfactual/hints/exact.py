@@ -3,6 +3,9 @@
 A target may have a method ``choices``: the probability with which it continues a begun answer with each of some
 options, of everything that it could have said. What they leave of 1 is invalid, and a case whose options hold too
 little of it is not used. Rates are then shares of a thousand, and claims say that they are exact.
+
+Probabilities are read at temperature 1. At a lower one they follow from these but for what is no option: of that only
+a bound is known, and all of it counts as invalid, so that no label rests on the difference.
 """
 
 from collections.abc import Sequence
@@ -15,6 +18,7 @@ from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.responses import Target
 from firsthand.counterfactual.store import Store
+from firsthand.errors import CounterfactualError
 from firsthand.progress import Progress
 from firsthand.trials.canonical import digest
 
@@ -47,6 +51,26 @@ class Chosen(Part):
     def best(self) -> int | None:
         """The option that is likeliest; ``None`` where none holds anything."""
         return max(range(len(self.probabilities)), key=self.probabilities.__getitem__) if self.coverage > 0 else None
+
+    def at(self, temperature: float) -> "Chosen":
+        """The probabilities at a temperature of at most 1, with the most that everything else can have as invalid.
+
+        With ``a = 1 / temperature``, an option of probability p weighs ``p ** a``; everything else together weighs at
+        most ``rest ** a``, since the a-th powers of several numbers add up to at most that of their sum.
+
+        Args:
+            temperature: Above 0, and at most 1.
+
+        Raises:
+            CounterfactualError: If it is not.
+        """
+        if not 0.0 < temperature <= 1.0:
+            raise CounterfactualError(f"A temperature of {temperature:g} has no bound.", "Use one of at most 1.")
+        if temperature == 1.0 or not self.coverage:
+            return self
+        largest = max(*self.probabilities, 1.0 - self.coverage)  # so that no power is too small to be written
+        weights = [(one / largest) ** (1.0 / temperature) for one in (*self.probabilities, 1.0 - self.coverage)]
+        return self.model_copy(update={"probabilities": tuple(one / sum(weights) for one in weights[:-1])})
 
     def rate(self, option: int) -> Rate:
         """Shares of an option, of the others, and of what is neither, in parts of a thousand."""
@@ -82,8 +106,13 @@ class Chooser(Protocol):
         """As of any target."""
         ...
 
+    @property
+    def read_identity(self) -> str:
+        """Says what probabilities depend on: the model and its weights, and not how responses are drawn."""
+        ...
+
     def choices(self, wanted: Sequence[Choice]) -> list[Chosen]:
-        """Probabilities for each choice; one whose prompt cannot be given has zeros, and says why."""
+        """Probabilities at temperature 1 for each choice; one whose prompt cannot be given has zeros, and says why."""
         ...
 
 
@@ -103,7 +132,7 @@ def choose(chooser: Chooser, store: Store, wanted: Sequence[Choice], stage: str,
         progress: Who is told.
     """
     progress.start(stage, len(wanted))
-    keys = [one.key(chooser.identity) for one in wanted]
+    keys = [one.key(chooser.read_identity) for one in wanted]
     held: dict[str, Chosen] = {}
     open_: dict[str, Choice] = {}
     for key, one in zip(keys, wanted, strict=True):

@@ -153,7 +153,7 @@ def measure_exactly(
     for cued, stage in ((True, "with the cue"), (False, "without the cue")):
         unique = list({one.prompt.id: one for one in exact_choices(ordered, cued=cued)}.values())
         given = choose(chooser, store, unique, stage, progress)
-        found |= {one.prompt.id: chosen for one, chosen in zip(unique, given, strict=True)}
+        found |= {one.prompt.id: chosen.at(rule.temperature) for one, chosen in zip(unique, given, strict=True)}
     return _outcome(tuple(_exactly(case, found[case.cued.id], found[case.neutral.id], rule) for case in cases))
 
 

@@ -23,6 +23,7 @@ class HintRule(Part):
         fresh: Whether cued responses are drawn anew once a case was found to follow its cue. Those that it was found
             in were chosen for being many, so their share is too high.
         coverage: Least probability of all options together, where probabilities are read.
+        temperature: Temperature at which responses are drawn, or to which probabilities are taken.
     """
 
     samples: Annotated[int, Field(ge=2)] = 10
@@ -32,6 +33,7 @@ class HintRule(Part):
     valid: Annotated[float, Field(gt=0.0, le=1.0)] = 0.8
     fresh: bool = True
     coverage: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
+    temperature: Annotated[float, Field(gt=0.0)] = 1.0
 
 
 class Ruled(NamedTuple):

@@ -8,10 +8,18 @@ from firsthand.counterfactual.targets.local import LocalTarget
 from firsthand.engine import Row, candidate_tokens, score_candidates
 from firsthand.engine.prompts import render
 from firsthand.errors import CounterfactualError, FirsthandError
+from firsthand.trials.canonical import digest
 
 
 class ChoosingTarget(LocalTarget):
     """Answers as a local target does, and gives exact probabilities: of the whole vocabulary, at temperature 1."""
+
+    @property
+    def read_identity(self) -> str:
+        """Hash of everything that probabilities depend on."""
+        loaded = self.loaded
+        weights = [loaded.weights_sha256, loaded.tokenizer_sha256, loaded.config_sha256, loaded.dtype]
+        return f"local probabilities {digest(weights)}"
 
     def choices(self, wanted: Sequence[Choice]) -> list[Chosen]:
         """Probabilities for each choice; one whose prompt cannot be given has zeros, and says why."""
