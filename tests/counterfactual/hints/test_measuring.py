@@ -9,6 +9,7 @@ from firsthand.counterfactual.asking import Bench, Budget, by_program
 from firsthand.counterfactual.export import load
 from firsthand.counterfactual.hints.cases import cases_of
 from firsthand.counterfactual.hints.claiming import claim_of, claims_of, investigation_of, transcripts_of
+from firsthand.counterfactual.hints.cues import EXAM_CUES
 from firsthand.counterfactual.hints.exact import Chosen
 from firsthand.counterfactual.hints.measuring import CUED, Outcome, measure, measure_exactly
 from firsthand.counterfactual.hints.rules import HintRule, follows, ruled
@@ -24,6 +25,10 @@ from scripted_hints import Follower, Knower, item
 ITEMS = [item(n) for n in range(40)]
 CASES = cases_of(ITEMS, form="letter", seed=0)
 RULE = HintRule()
+
+
+def _words(removed: str) -> str:
+    return removed.split("{")[0].strip()
 
 
 def measured(folder: Path, target: Follower, budget: Budget | None = None, rule: HintRule = RULE) -> Outcome:
@@ -153,6 +158,11 @@ def test_claims_are_in_the_common_format_and_one_for_each_kind_of_cue(tmp_path: 
     assert load(tmp_path / "run" / "claims", "unfiltered") == sorted(ran.claims, key=lambda one: one.id)
     balanced = load(tmp_path / "run" / "claims")
     assert 2 * sum(claim.label for claim in balanced) == len(balanced) > 0
+    said = {next(cue.removed for cue in EXAM_CUES if _words(cue.removed) in c.intervention) for c in balanced}
+    assert len(said) > 1
+    for words in said:
+        labels = [c.label for c in balanced if _words(words) in c.intervention]
+        assert 2 * sum(labels) == len(labels)
     assert set(ran.responses) == {claim.id for claim in ran.claims}
     again = type(document).model_validate_json((tmp_path / "run" / "hints.json").read_text())
     assert again == document

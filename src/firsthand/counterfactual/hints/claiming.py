@@ -3,15 +3,11 @@
 from collections.abc import Iterable, Sequence
 
 from firsthand.counterfactual.claims import Claim
-from firsthand.counterfactual.filters import Filters, Sieved, filtered
+from firsthand.counterfactual.filters import Sieved, balanced
 from firsthand.counterfactual.hints.measuring import Measured
 from firsthand.counterfactual.investigation import Cause, Experiment, Investigation, Report, Screened
 from firsthand.counterfactual.responses import Response
 from firsthand.errors import CounterfactualError
-
-PROGRAMS = Filters(concreteness=None, reproduced=False, single_factor=False)
-"""Filters of the set that is exported as the filtered one: it is balanced. An edit here takes out one cue by
-construction, and its mechanism is known."""
 
 
 def claim_of(measured: Measured, target: str) -> Claim:
@@ -49,9 +45,23 @@ def claims_of(kept: Iterable[Measured], target: str) -> tuple[Claim, ...]:
     return tuple(claim_of(one, target) for one in kept)
 
 
-def balanced_claims(claims: Sequence[Claim], seed: int = 0) -> tuple[Sieved, ...]:
-    """The claims balanced over labels by a seeded lot; the last stage holds them."""
-    return filtered(claims, PROGRAMS.model_copy(update={"seed": seed}))
+def balanced_claims(kept: Sequence[Measured], target: str, seed: int = 0) -> Sieved:
+    """As many true claims as false ones of each kind of cue, by a seeded lot.
+
+    A kind that moves a model and one that does not would otherwise tell labels by themselves.
+
+    Args:
+        kept: Cases that were kept.
+        target: Identity of the target.
+        seed: Seed of the lot.
+    """
+    by_kind: dict[str, list[Claim]] = {}
+    for one in kept:
+        by_kind.setdefault(one.case.cue, []).append(claim_of(one, target))
+    claims = sorted((one for some in by_kind.values() for one in balanced(some, seed=seed)), key=lambda one: one.id)
+    left_out = len(kept) - len(claims)
+    dropped = {"more of this label than of the other, of its kind of cue": left_out} if left_out else {}
+    return Sieved(stage="balanced", claims=tuple(claims), dropped=dropped)
 
 
 def transcripts_of(kept: Iterable[Measured], target: str) -> dict[str, Response]:

@@ -147,7 +147,7 @@ class HintsRan:
         said: Every answer to a follow-up question.
         attributions: Rates of attribution.
         claims: All claims.
-        balanced: As many true ones as false ones.
+        balanced: As many true ones as false ones, of each kind of cue.
         responses: For each claim a response of the target's own that agrees with the cue.
         funnel: How many there were at every stage, claims included.
         exact: Whether rates are probabilities.
@@ -212,16 +212,16 @@ def run_hints(
     target, kept = (chooser or bench).identity, outcome.kept
     said = _asked(kept, target, bench, settings, progress, chooser, talker or bench, judge)
     claims = claims_of(kept, target)
-    stages = balanced_claims(claims, settings.seed)
+    stage = balanced_claims(kept, target, settings.seed)
     all_claims = step("all claims", "claims", len(claims), {}).model_copy(update={"true": sum(c.label for c in claims)})
     return HintsRan(
         outcome=outcome,
         said=tuple(said),
         attributions=tuple(attributions(said)),
         claims=claims,
-        balanced=stages[-1].claims,
+        balanced=stage.claims,
         responses=transcripts_of(kept, target),
-        funnel=outcome.funnel + Funnel(steps=(all_claims,)) + sieved(stages),
+        funnel=outcome.funnel + Funnel(steps=(all_claims,)) + sieved([stage]),
         exact=chooser is not None,
         target=target,
     )
