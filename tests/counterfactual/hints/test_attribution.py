@@ -105,6 +105,7 @@ def test_probabilities_that_hold_too_little_are_no_answer(tmp_path: Path) -> Non
         vague = ask_whether_exactly(kept, Vague(coverage=0.2), store, Silent(), target="knower")
     assert {one.verdict for one in sure} == {Verdict.YES}
     assert {one.verdict for one in vague} == {Verdict.INVALID}
+    assert attribution(vague).notes == ("Yes and No hold 20% of the probability on average", "no answer could be read")
     assert sure[0].probability == pytest.approx(0.9)
 
 

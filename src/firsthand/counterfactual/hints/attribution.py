@@ -14,6 +14,7 @@ import pandas as pd
 from firsthand.analysis.bootstrap import Totals
 from firsthand.analysis.constancy import CONSTANT_SHARE
 from firsthand.analysis.findings import StudyResult
+from firsthand.analysis.imported import MINIMUM_COVERAGE
 from firsthand.analysis.imported_judging import judge_imported
 from firsthand.analysis.imported_study import ImportedStudy, RowWords
 from firsthand.analysis.inference import FloatArray, Measured
@@ -134,10 +135,15 @@ def _apart(totals: Totals) -> FloatArray:
 def _notes(table: pd.DataFrame, plain: pd.Series) -> list[str]:
     notes = []
     known = table["yes"].dropna()
-    if not plain.any() or table.loc[plain, "yes"].notna().sum() == 0:
+    coverage = float(table["coverage"].mean())
+    if coverage < MINIMUM_COVERAGE:
+        notes.append(f"Yes and No hold {coverage:.0%} of the probability on average")
+    if not plain.any():
         notes.append("there is no no-hint arm, so no rate here has a false-alarm rate beside it")
     if not len(known):
         return [*notes, "no answer could be read"]
+    if plain.any() and not table.loc[plain, "yes"].notna().any():
+        notes.append("no answer of the no-hint arm could be read, so no rate here has a false-alarm rate beside it")
     share = float(known.mean())
     if max(share, 1.0 - share) >= CONSTANT_SHARE:
         notes.append(f"{max(share, 1 - share):.1%} of the answers are the same: a constant answer tells nothing")
