@@ -12,7 +12,7 @@ _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?", re.UNICODE)
 
 
 def words(text: str) -> set[str]:
-    """Words that carry meaning, in lower case; single letters and digits, too, where they stand in brackets."""
+    """Words that carry meaning, in lower case: no stop words, and nothing of one character."""
     found = {word.casefold() for word in _WORD.findall(text)}
     return {word for word in found if len(word) > 1 and word not in ENGLISH_STOP_WORDS}
 
