@@ -13,6 +13,7 @@ from firsthand.cli.predict.ask import Ask, fewer
 from firsthand.cli.predict.pricing import ModelPrice, print_prices
 from firsthand.cli.progress import TerminalProgress
 from firsthand.counterfactual.claims import Claim
+from firsthand.counterfactual.predicting.answered import answers_of
 from firsthand.counterfactual.predicting.finishing import Asked, Session, finish
 from firsthand.counterfactual.predicting.predictors import make_floor
 from firsthand.counterfactual.predicting.questions import Question
@@ -55,7 +56,7 @@ def run_predict(ask: Ask) -> None:
         fresh = _transcripts(ask, read, store, progress)
         questions, bare = questions_of(read, fresh)
         claims = _asked_about(read, questions)
-        asked = [_floor(name, claims, questions, store, progress) for name in ask.named_floors]
+        asked = [_floor(name, claims, questions, progress) for name in ask.named_floors]
         prompt: str | None = None
         for name in ask.models:
             for predictor in _predictors(ask, name, read, progress):
@@ -102,10 +103,11 @@ def _transcripts(ask: Ask, read: ReadClaims, store: Store, progress: Progress) -
     return drawn(bare, LocalTarget(loaded, Sampling(samples=2, max_tokens=ask.max_tokens)), store, progress)
 
 
-def _floor(name: str, claims: list[Claim], questions: list[Question], store: Store, progress: Progress) -> Asked:
+def _floor(name: str, claims: list[Claim], questions: list[Question], progress: Progress) -> Asked:
+    """A floor with its answers, which are made anew each time: that takes less than keeping them."""
     progress.say(f"fitting {name}")
     made = make_floor(name, claims, questions)
-    return Asked(made, ask_all(made, questions, store, progress, at_once=max(1, len(questions))), _FLOOR)
+    return Asked(made, answers_of(made, questions), _FLOOR)
 
 
 def _predictors(ask: Ask, name: str, read: ReadClaims, progress: Progress) -> Iterator[LocalPredictor]:
@@ -122,8 +124,8 @@ def _how(predictor: LocalPredictor) -> str:
         "document": "The transcript is quoted as a document in one user's turn",
     }[predictor.form]
     return (
-        f"{where}; exact probabilities of Yes and No, log-odds averaged over {len(predictor.wordings)} wordings and "
-        f"orders; at most {predictor.longest:,} tokens."
+        f"{where}, and its own turn begins with '{predictor.stem}'; exact probabilities of Yes and No, log-odds "
+        f"averaged over {len(predictor.wordings)} wordings and orders; at most {predictor.longest:,} tokens."
     )
 
 

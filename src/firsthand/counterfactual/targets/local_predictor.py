@@ -35,6 +35,10 @@ Form: TypeAlias = Literal["turn", "document"]
 
 Tokens: TypeAlias = tuple[int, ...]
 
+STEM: Final = "The answer is"
+"""How the model's own turn begins. Without it small models begin with other words, and "Yes" and "No" hold a tenth of
+the mass; with it they hold about half. It was chosen by that alone, before any claim was judged."""
+
 VERSION: Final = 1
 """Changes with how questions are put or answers read."""
 
@@ -80,6 +84,7 @@ class LocalPredictor:
         name: Name; by default the model's, with the form where it is not the kind's own.
         wordings: The wordings.
         longest: Most tokens of a question; the model's own limit if that is less.
+        stem: How its own turn begins; empty for a model that was trained to begin with the answer.
     """
 
     def __init__(
@@ -90,11 +95,12 @@ class LocalPredictor:
         name: str | None = None,
         wordings: Sequence[Wording] = WORDINGS,
         longest: int = LONGEST,
+        stem: str = STEM,
     ) -> None:
         usual: Form = "document" if kind == "observer" else "turn"
         self.loaded, self.kind, self.form = loaded, kind, form or usual
         self.name = name or (loaded.name if self.form == usual else f"{loaded.name}, as a {self.form}")
-        self.wordings = tuple(wordings)
+        self.wordings, self.stem = tuple(wordings), stem
         self._anatomy = inspect_model(loaded.model)
         limit = getattr(loaded.model.config.get_text_config(decoder=True), "max_position_embeddings", None)
         self.longest = longest if limit is None else min(longest, int(limit))
@@ -105,7 +111,7 @@ class LocalPredictor:
         """Hash of everything that answers depend on besides the question; the model's name is not among it."""
         loaded = self.loaded
         weights = [loaded.weights_sha256, loaded.tokenizer_sha256, loaded.config_sha256, loaded.dtype]
-        asked = [self.form, [list(wording) for wording in self.wordings], self.longest, VERSION]
+        asked = [self.form, [list(wording) for wording in self.wordings], self.stem, self.longest, VERSION]
         return f"local {digest([*weights, *asked])}"
 
     def predict(self, questions: Sequence[Question]) -> list[Prediction]:
@@ -124,7 +130,7 @@ class LocalPredictor:
         try:
             if self.form == "document":
                 return self._as_document(question)
-            rows = tuple(opened(self.loaded.tokenizer, _next_turn(question, one)) for one in self.wordings)
+            rows = tuple(self._begun(_next_turn(question, one)) for one in self.wordings)
             longest = max(map(len, rows))
             if longest > self.longest:
                 return Put((), why=f"The transcript takes {longest:,} tokens with the claim; {self.longest:,} fit.")
@@ -148,15 +154,23 @@ class LocalPredictor:
         limit = WHOLE
         while True:
             shown = document(question, limit)
-            rows = tuple(
-                opened(self.loaded.tokenizer, as_prompt(shown.text, wording.text)) for wording in self.wordings
-            )
+            rows = tuple(self._begun(as_prompt(shown.text, wording.text)) for wording in self.wordings)
             if max(map(len, rows)) <= self.longest:
                 return Put(rows, shown.shortened)
             widest = max(len(text) for _, text in transcript(question))
             if limit <= LEAST:
                 return Put((), why=f"Even shortened, the question takes {max(map(len, rows)):,} tokens.")
             limit = max(LEAST, int(min(limit, widest) * _SHORTER))
+
+    def _begun(self, prompt: Prompt) -> Tokens:
+        """Tokens of a prompt with the assistant's turn open, and begun with the stem."""
+        tokenizer = self.loaded.tokenizer
+        tokens = opened(tokenizer, prompt)
+        if not self.stem:
+            return tokens
+        end = str(tokenizer.decode(list(tokens[-_TAIL:]), clean_up_tokenization_spaces=False))
+        space = "" if end[-1:].isspace() else " "
+        return (*tokens, *candidate_tokens(tokenizer, end, [f"{space}{self.stem}"])[0])
 
     def _answered(self, question: Question, put: Put, read: Iterator[tuple[float, float]]) -> Answered:
         if not put.rows:
@@ -202,7 +216,7 @@ class LocalPredictor:
 
 def _ways(loaded: LoadedModel, stem: str) -> tuple[list[Tokens], list[Tokens]]:
     bare = stem[-1:].isspace()
-    spellings = [tuple(ANSWERS), tuple(word.lower() for word in ANSWERS)]
+    spellings = [ANSWERS, tuple(word.lower() for word in ANSWERS), tuple(word.upper() for word in ANSWERS)]
     spaces = ("", " ") if bare else (" ", "")
     ways: list[tuple[Tokens, Tokens]] = []
     for space in spaces:

@@ -1,0 +1,69 @@
+"""A judge as a function from prompts to replies, and how its replies are read."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from firsthand.counterfactual.quoting import RULE
+from firsthand.errors import CounterfactualError
+from firsthand.trials.canonical import digest
+
+Ask = Callable[[list[str]], list[str]]
+"""Gives one reply to each prompt, in order; an empty one where there is none."""
+
+_OBJECT: Final = re.compile(r"\{[^{}]*\}")
+_WORDS: Final = {"yes": True, "no": False}
+
+
+def replies(ask: Ask, prompts: Sequence[str]) -> list[str]:
+    """Ask a judge.
+
+    Raises:
+        CounterfactualError: If it does not give one reply to each prompt.
+    """
+    if not prompts:
+        return []
+    given = ask(list(prompts))
+    if len(given) != len(prompts):
+        raise CounterfactualError(
+            f"The judge was asked {len(prompts)} times and replied {len(given)} times.", "Mend the judge."
+        )
+    return given
+
+
+def task(instruction: str, *materials: str) -> str:
+    """A prompt: the rule on quoted texts, what is to be done, and the texts."""
+    return "\n\n".join([RULE, instruction, *materials])
+
+
+def key_of(*parts: object) -> bytes:
+    """Key of the fences of a prompt: nobody who wrote one of its texts knew the others."""
+    return digest(["judging", *map(str, parts)]).encode()
+
+
+def said_yes(reply: str, field: str = "answer") -> bool | None:
+    """What a judge answered; ``None`` if it is neither yes nor no, or both.
+
+    The last JSON object with the field counts: a judge may think before it answers, and quote what it was shown.
+    Without any, the reply must be the bare word.
+    """
+    found = [held for text in _OBJECT.findall(reply) if (held := _field(text, field)) is not None]
+    word = found[-1] if found else reply.strip().strip(".!*\"'").lower()
+    return _WORDS.get(str(word).strip().lower())
+
+
+def number_said(reply: str, field: str) -> int | None:
+    """A whole number that a judge gave; ``None`` if there is none."""
+    found = [held for text in _OBJECT.findall(reply) if (held := _field(text, field)) is not None]
+    word = str(found[-1]) if found else reply.strip().rstrip(".")
+    return int(word) if re.fullmatch(r"\d{1,3}", word.strip()) else None
+
+
+def _field(text: str, field: str) -> object | None:
+    try:
+        held = json.loads(text)
+    except ValueError:
+        return None
+    value = held.get(field) if isinstance(held, dict) else None
+    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
