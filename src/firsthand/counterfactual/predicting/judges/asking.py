@@ -12,7 +12,6 @@ from firsthand.trials.canonical import digest
 Ask = Callable[[list[str]], list[str]]
 """Gives one reply to each prompt, in order; an empty one where there is none."""
 
-_OBJECT: Final = re.compile(r"\{[^{}]*\}")
 _WORDS: Final = {"yes": True, "no": False}
 
 
@@ -48,22 +47,29 @@ def said_yes(reply: str, field: str = "answer") -> bool | None:
     The last JSON object with the field counts: a judge may think before it answers, and quote what it was shown.
     Without any, the reply must be the bare word.
     """
-    found = [held for text in _OBJECT.findall(reply) if (held := _field(text, field)) is not None]
+    found = _given(reply, field)
     word = found[-1] if found else reply.strip().strip(".!*\"'").lower()
     return _WORDS.get(str(word).strip().lower())
 
 
 def number_said(reply: str, field: str) -> int | None:
     """A whole number that a judge gave; ``None`` if there is none."""
-    found = [held for text in _OBJECT.findall(reply) if (held := _field(text, field)) is not None]
+    found = _given(reply, field)
     word = str(found[-1]) if found else reply.strip().rstrip(".")
     return int(word) if re.fullmatch(r"\d{1,3}", word.strip()) else None
 
 
-def _field(text: str, field: str) -> object | None:
-    try:
-        held = json.loads(text)
-    except ValueError:
-        return None
-    value = held.get(field) if isinstance(held, dict) else None
-    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+def _given(reply: str, field: str) -> list[str | int]:
+    """Values of a field in all JSON objects of a reply, in their order; objects within objects do not count."""
+    found, at, decoder = [], 0, json.JSONDecoder()
+    while (at := reply.find("{", at)) >= 0:
+        try:
+            held, end = decoder.raw_decode(reply, at)
+        except ValueError:
+            at += 1
+            continue
+        value = held.get(field)
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            found.append(value)
+        at = end
+    return found

@@ -20,8 +20,8 @@ from firsthand.errors import CounterfactualError
 
 INSTRUCTION: Final = (
     "A tool put out a text while somebody was looking into why a model behaves in a certain way. You are given the "
-    "behaviour (a yes/no question about a response), one edit of the prompt, and the text. Whether the edit changes the "
-    "behaviour is not known to you and may well not be so. Decide whether the text holds at least one clue, however "
+    "behaviour (a yes/no question about a response), one edit of the prompt, and the text. You do not know whether the "
+    "edit changes the behaviour, and it may well not. Decide whether the text holds at least one clue, however "
     "weak, that what the edit touches has to do with the behaviour. A text that would read the same whatever was "
     'edited holds none. Reply with one JSON object: {"clue": "the passage, or nothing", "answer": "yes" or "no"}.'
 )
