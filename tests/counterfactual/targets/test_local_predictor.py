@@ -31,10 +31,11 @@ def test_answers_are_those_of_plain_forward_passes(tiny: LoadedModel, form: str)
             with torch.no_grad():
                 logits = tiny.model(torch.tensor([row])).logits[0, -1].double()
             probability = torch.softmax(logits, -1)
-            words = [(" Yes", " No"), (" yes", " no"), (" YES", " NO"), ("Yes", "No"), ("yes", "no"), ("YES", "NO")]
-            both = [[tiny.tokenizer.encode(one) for one in pair] for pair in words]
-            single = [(y[0], n[0]) for y, n in both if len(y) == len(n) == 1]
-            yes, no = (sum(float(probability[pair[i]]) for pair in single) for i in (0, 1))
+            # All ways to go on after "is" that are one token for both: "isno" would join, and " YES" is two tokens.
+            words = [(" Yes", " yes", "Yes"), (" No", " no", "No")]
+            ids = [[tiny.tokenizer.encode(word) for word in some] for some in words]
+            assert all(len(one) == 1 for some in ids for one in some)
+            yes, no = (sum(float(probability[one[0]]) for one in some) for some in ids)
             odds.append(float(torch.log(torch.tensor(yes / no))))
             masses.append(yes + no)
         assert [one.log_odds for one in answer.said] == pytest.approx(odds, abs=2e-4)

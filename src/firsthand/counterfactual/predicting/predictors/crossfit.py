@@ -25,7 +25,8 @@ def held_out(labels: NDArray[np.int64], clusters: Sequence[str], fit: FitPredict
     """Probabilities for every claim, from classifiers that saw no claim of its cluster.
 
     Folds have about equal shares of true claims: answers of all folds are ranked together, and a fold that learnt from
-    more true claims would rank its own too high, just where there are fewer of them.
+    more true claims would rank its own too high, just where there are fewer of them. Where there is nothing to learn
+    and clusters are few, what is left of that still takes such a floor below one half: constant floors stand beside it.
 
     Args:
         labels: 1 for a true claim, else 0 ``[claims]``.
