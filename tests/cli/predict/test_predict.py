@@ -80,7 +80,7 @@ def test_a_run_is_priced_made_verified_and_reported_and_nothing_is_asked_twice(
     assert page.read_bytes() == (out / "report.html").read_bytes()
     assert_refused(firsthand("rescore", out, "--observer", "text_classifier"), "predictions")
 
-    table.loc[table["predictor"] == "words", "probability"] = 0.5
+    table.loc[table["predictor"] == "always-yes", "probability"] = 0.0
     table.to_parquet(out / "data" / "predictions.parquet")
     assert_refused(firsthand("verify", out), "are not those of the predictions")
 
