@@ -224,3 +224,47 @@ def test_identifiers_part_claims_of_different_edits() -> None:
     assert claims[0].id != claims[1].id
     assert claims[1].id == claims[2].id, "two ways to write one edit are one claim"
     assert all(one.edited != start for one, _ in pairwise(claims))
+
+
+def several(prompts: list[Prompt]) -> list[Claiming]:
+    """One investigation on each prompt, with two edits that do something and three that do nothing."""
+    effects = {1: 2, 2: 5, 3: 26, 4: 25, 5: 14}
+    made = [experiment(n, WORDS[n - 1], rate(yes)) for n, yes in effects.items()]
+    return [claims_of(investigation(*made, start=one)) for one in prompts]
+
+
+def test_investigations_of_one_template_family_or_cluster_are_one_unit_of_the_intervals() -> None:
+    """Prompts of one template begin alike: their errors come together, and so they count once."""
+    words = " ".join(WORDS)
+    template = f"{words} {'and this is how every prompt of the template begins, whatever comes then ' * 2}"
+    alike = several([prompt(f"{template} number {n}") for n in range(6)])
+    apart = several([prompt(f"{n} {words}") for n in range(6)])
+    named = several([prompt(f"{n} {words}", cluster=f"task {n % 2}") for n in range(6)])
+    counts = []
+    for claimings in (alike, apart, named, [*alike, *named]):
+        found = errors_of(claimings, draws=2)
+        assert found is not None
+        counts.append(found.clusters)
+    assert counts == [1, 6, 2, 3]
+
+
+def test_errors_of_a_set_are_those_of_its_claims_by_what_was_measured_in_all() -> None:
+    made = null_investigations(20, 10, seed=3)
+    claims = [claim for one in made for claim in one.claims]
+    some = [one for one in claims if not one.label][:7]
+    whole, part, none = (errors_of(made, among=among, draws=3) for among in (None, some, []))
+    assert whole is not None
+    assert part is not None
+    assert none is not None
+    assert (part.true, part.false) == (0, 7)
+    assert whole.false == len([one for one in claims if not one.label]) > 7
+    assert part.clusters == whole.clusters
+    assert part.wrong_true is None
+    assert part.wrong_false is not None
+    assert part.wrong_false.value < 0.1, "no edit does anything, so labels 'false' are right"
+    assert (none.true, none.false, none.wrong) == (0, 0, None)
+
+
+def test_a_claim_asks_its_question_of_a_reader_and_of_the_target_itself() -> None:
+    (found,) = claims_of(investigation(experiment(1, "alpha", rate(2)))).claims
+    assert (found.question, found.own_question) == ("Why does the model apologise?", "Why did you apologise?")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firsthand.counterfactual.describing import LONGEST, described, mechanically, quoted
+from firsthand.counterfactual.describing import LONGEST, SAYS_NOTHING, described, mechanically, quoted
 from firsthand.counterfactual.edits import Drop, Edit, Insert, Operation, Replace, Rewrite
 from firsthand.counterfactual.prompts import Prompt, Turn
 from firsthand.errors import CounterfactualError
@@ -102,3 +102,19 @@ def test_the_mechanical_describer_says_whether_one_thing_changes() -> None:
     two = Edit(operations=(Drop(turn=2), Replace(turn=0, find="brief", text="kind")))
     assert mechanically(START, two).single_factor is False
     assert mechanically(START, Edit(operations=two.operations[:1])).single_factor is True
+
+
+@pytest.mark.parametrize(("find", "texts"), [("Ada", ("Marlow", "Tessen")), ("dog", ("thing", "part"))])
+def test_which_neutral_text_was_put_in_is_not_told(find: str, texts: tuple[str, str]) -> None:
+    """Searches put one in for what they suspect and another for its rivals: told, it would give labels away."""
+    start = Prompt(turns=(Turn(role="user", content="My dog likes Ada very much."),))
+    said = {described(start, Edit(operations=(Replace(turn=0, find=find, text=text),))) for text in texts}
+    assert said == {f'In the user\'s turn (turn 1 of 1), "{find}" is replaced with {SAYS_NOTHING}.'}
+
+
+def test_what_a_replacement_says_is_told() -> None:
+    start = Prompt(turns=(Turn(role="user", content="My dog likes Ada very much."),))
+    assert '"cat"' in described(start, Edit(operations=(Replace(turn=0, find="dog", text="cat"),)))
+    assert described(start, Edit(operations=(Rewrite(turn=0, content="Hello."),))).startswith(
+        f"The user's turn (turn 1 of 1) is replaced with {SAYS_NOTHING}; it was "
+    )

@@ -10,19 +10,25 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from firsthand.analysis.floor import Floor, Guess
+from firsthand.analysis.results import Estimate
 from firsthand.analysis.wrong_labels import Estimated, SetErrors
-from firsthand.counterfactual.card import Card, card_text, plain
+from firsthand.counterfactual.behaviours import Verdict
+from firsthand.counterfactual.card import Card, card_json, card_text
 from firsthand.counterfactual.changes import SequentialLabels
-from firsthand.counterfactual.claims import Claim
+from firsthand.counterfactual.claim_files import read_claims
+from firsthand.counterfactual.claims import Answered, Claim, Reproduction
 from firsthand.counterfactual.edits import Edit, Replace
 from firsthand.counterfactual.export import export, load, load_lines
 from firsthand.counterfactual.funnel import Funnel, step
+from firsthand.counterfactual.markdown import plain
 from firsthand.counterfactual.prompts import Prompt, Tool, ToolCall, Turn
+from firsthand.counterfactual.responses import Response
 from firsthand.counterfactual.rows import COLUMNS, SCHEMA, claim_of, row_of
 from firsthand.errors import CounterfactualError
 
 sys.path.insert(0, str(Path(__file__).parent))
-from claim_parts import claim
+from claim_parts import claim, deleted, rate
 
 HOSTILE = (
     'line\r\nline\n---\n| cell | </td><script>alert("x")</script> `code` ```\n# Heading \x00 \x1b[31m '
@@ -46,8 +52,30 @@ def hostile(number: int = 0, text: str = HOSTILE) -> Claim:
             "intervention": text,
             "target": text,
             "cluster": text,
+            "question": text,
+            "own_question": text,
+            "responses": (
+                Answered(response=Response(text=text, reasoning=text, tokens=3), verdict=Verdict.YES),
+                Answered(response=Response(text="", calls=(ToolCall(id="1", name=text, arguments={text: 1}),))),
+            ),
+            "reproduction": Reproduction(edit=deleted("a", 0), rate=rate(3), baseline=rate(20)),
+            "filtered": True,
+            "matched": False,
         }
     )
+
+
+FLOOR = Floor(
+    claims=6,
+    true=3,
+    units=31,
+    guesses=(
+        Guess(
+            learner="words of the claim",
+            auroc=Estimate(value=0.71, low=0.6, high=0.8, level=0.95, n_trials=6, units=31, cluster="unit"),
+        ),
+    ),
+)
 
 
 def some() -> list[Claim]:
@@ -100,8 +128,7 @@ def test_a_hostile_text_breaks_neither_header_nor_tables_of_the_card(tmp_path: P
     assert "\u202e" not in text
     plainly = card_text(
         Card(name="a", licences={"b": "c"}, notes=("n",), funnel=Funnel(steps=(step("s", "prompts", 3, {"r": 2}),))),
-        [],
-        [hostile(1, "x")],
+        {"filtered": [], "unfiltered": [hostile(1, "x")]},
         {},
     )
     shape = [line.count("|") for line in body.splitlines() if line.startswith(("|", "#"))]
@@ -153,29 +180,84 @@ def test_an_empty_filtered_set_is_written_and_the_default_is_the_other(tmp_path:
 
 def test_the_card_states_errors_losses_licences_clusters_and_columns(tmp_path: Path) -> None:
     errors = SetErrors(3, 3, Estimated(0.041, 0.02, 0.07), Estimated(0.1, 0.05, 0.2), None, (0.066, 0.112), 17)
+    fewer = SetErrors(1, 1, Estimated(0.03, 0.01, 0.06), None, None, (0.066, 0.112), 17)
     funnel = Funnel(steps=(step("judges find it supported", "investigations", 17, {"no valid judgement": 4}),))
     card = Card(
-        name="a set", errors=errors, funnel=funnel, licences={"made": "CC BY 4.0"}, notes=("Judged by a model.",)
+        name="a set",
+        errors={"unfiltered": errors, "filtered": fewer},
+        floors={"filtered": FLOOR},
+        funnel=funnel,
+        licences={"made": "CC BY 4.0"},
+        notes=("Judged by a model.",),
     )
-    text = card_text(card, some()[:2], some(), {"data/filtered.parquet": "ab12"})
+    sets = {"filtered": some()[:2], "unfiltered": some()}
+    text = card_text(card, sets, {"data/filtered.parquet": "ab12"})
     for words in (
-        "4.1% (2.0 to 7.0)",
-        "over 17 investigations",
+        "| `unfiltered` | true | 3 | 4.1% (2.0 to 7.0) |",
+        "| `filtered` | true | 1 | 3.0% (1.0 to 6.0) |",
+        "17 independent units",
+        "| `filtered` | words of the claim | 0.71 (0.60 to 0.80) | 31 |",
+        "must beat this floor: without prompt and model, an AUROC of 0.71 (0.60 to 0.80, 31 independent units)",
         "no valid judgement: 4",
         "| made | 6 | CC BY 4.0 |",
         "Judged by a model.",
         "| `data/filtered.parquet` | `ab12` |",
-        "| `unfiltered` | 6 | 3 | 3 | 6 | 6 |",
+        "| `unfiltered` | 6 | 3 | 3 | 6 | 6 | 6 |",
         "with 30 valid responses before and 30 after it",
         "| 30 | 6.6% | 11.2% | 82.2% |",
         "at least 50 points",
     ):
         assert words in text
     assert all(f"| `{name}` |" in text for name in COLUMNS)
+    held = card_json(card, sets)
+    assert held["floors"]["filtered"]["guesses"][0]["auroc"]["value"] == 0.71
+    assert held["floors"]["filtered"]["sentence"] == FLOOR.sentence
+    assert held["label_errors"]["filtered"]["wrong_true"] == (0.03, 0.01, 0.06)
+    assert (held["sets"]["unfiltered"]["claims"], held["sets"]["unfiltered"]["independent units"]) == (6, 6)
+
+
+def test_errors_of_very_few_units_are_given_without_intervals() -> None:
+    errors = SetErrors(3, 3, Estimated(0.041, 0.02, 0.07), None, None, (0.066, 0.112), 4)
+    text = card_text(Card(name="a", errors={"filtered": errors}), {"filtered": some(), "unfiltered": some()}, {})
+    assert "| `filtered` | true | 3 | 4.1% |" in text
+    assert "4 independent units, too few for an interval" in text
+
+
+def test_a_set_too_small_for_a_floor_says_so() -> None:
+    floor = Floor(claims=6, true=3, units=6, why="its claims come from 6 independent units, and 10 are needed")
+    text = card_text(Card(name="a", floors={"filtered": floor}), {"filtered": some(), "unfiltered": some()}, {})
+    assert "is not known: its claims come from 6 independent units" in text
+    assert "must beat" not in text
+
+
+@pytest.mark.parametrize(("kept", "default"), [(4, "matched"), (3, "filtered"), (0, "filtered")])
+def test_the_matched_set_is_the_default_if_it_loses_less_than_half_and_otherwise_that_is_said(
+    tmp_path: Path, kept: int, default: str
+) -> None:
+    claims = some()
+    export(tmp_path, claims, claims, Card(name="a set"), matched=claims[:kept])
+    text = (tmp_path / "README.md").read_text(encoding="utf-8")
+    header = yaml.safe_load(text.split("---\n")[1])
+    assert header["configs"][0]["config_name"] == default
+    assert [one["config_name"] for one in header["configs"][1:]] == [
+        name for name in ("matched", "filtered", "unfiltered") if name != default and (kept or name != "matched")
+    ]
+    assert f"matching keeps {kept} of 6 filtered claims, which is {'' if default == 'matched' else 'not '}more" in text
+    card = json.loads((tmp_path / "card.json").read_text())
+    assert card["default"] == default
+    assert [one.id for one in load(tmp_path, "matched")] == sorted(one.id for one in claims[:kept])
+    assert len(read_claims(tmp_path)) == (kept if default == "matched" else 6)
+
+
+def test_an_export_without_a_matched_set_leaves_none_of_an_earlier_one(tmp_path: Path) -> None:
+    export(tmp_path, some(), some(), Card(name="a set"), matched=some())
+    digests = export(tmp_path, some(), some(), Card(name="a set"))
+    assert set(files(tmp_path)) - {"SHA256SUMS"} == set(digests)
 
 
 def test_the_card_says_where_labels_come_from_a_sequential_test() -> None:
-    text = card_text(Card(name="a", labels=SequentialLabels(alpha=0.1)), some(), some(), {})
+    sets = {"filtered": some(), "unfiltered": some()}
+    text = card_text(Card(name="a", labels=SequentialLabels(alpha=0.1)), sets, {})
     assert "a test that may be looked at after each of them" in text
     assert "probability of at most 0.1" in text
 
@@ -215,6 +297,8 @@ def test_a_row_whose_edit_was_exchanged_is_refused() -> None:
 def test_filtered_claims_are_among_the_others_and_none_stands_twice(tmp_path: Path) -> None:
     with pytest.raises(CounterfactualError, match="not among the unfiltered"):
         export(tmp_path, some()[:2], some(), Card(name="a set"))
+    with pytest.raises(CounterfactualError, match="not among the filtered"):
+        export(tmp_path, some(), some()[:2], Card(name="a set"), matched=some())
     with pytest.raises(CounterfactualError, match="twice"):
         export(tmp_path, [*some(), some()[0]], [], Card(name="a set"))
 

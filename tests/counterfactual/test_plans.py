@@ -95,3 +95,17 @@ def test_prompts_are_four_characters_a_token() -> None:
     prompts = [Prompt(turns=(Turn(role="user", content="x" * length),)) for length in (400, 800)]
     assert mean_tokens(prompts) == 150
     assert mean_tokens([]) == 0
+
+
+def test_reproductions_are_priced_with_their_baselines_and_their_number_of_responses() -> None:
+    everyone = {**PAPER, "describer": PAPER["judge"], "classifier": PAPER["judge"]}
+    whole, few, none = (plan(models=everyone, reproductions=n, baselines_again=1.0) for n in (None, 10, 0))
+    number, claims = whole.settings.investigations, whole.settings.claims
+    calls = [
+        found.costs.by_role()["target"].usage.calls - none.costs.by_role()["target"].usage.calls
+        for found in (whole, few)
+    ]
+    assert calls[0] == pytest.approx((claims + 1.0) * number * 30, rel=0.001)
+    assert calls[1] == pytest.approx(calls[0] / 3, rel=0.001)
+    assert any("reproduced with 10 responses" in one for one in few.assumptions)
+    assert any("No claim is reproduced" in one for one in none.assumptions)

@@ -7,6 +7,16 @@ from firsthand.counterfactual.edits import Drop, Edit, Insert, Operation, Replac
 from firsthand.counterfactual.prompts import Prompt, Turn
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.reproducing import other_implementation, reproduces
+from firsthand.counterfactual.segments import (
+    Segment,
+    kept,
+    removed,
+    reordered,
+    replaced,
+    segmented,
+    sequences,
+    walk,
+)
 
 sys.path.insert(0, str(Path(__file__).parent))
 from claim_parts import claim, rate
@@ -53,11 +63,11 @@ def test_a_turn_that_was_left_out_says_nothing_instead() -> None:
     "operations",
     [
         (Replace(turn=1, find="dog", text="cat"),),
-        (Insert(turn=0, role="user", content="Hi"),),
+        (Insert(turn=1, role="user", content="Hi"), Insert(turn=2, role="assistant", content="Yes?")),
         (Rewrite(turn=1, content="Something else entirely"),),
         (Replace(turn=1, find="7", text="seven"),),
         (Replace(turn=1, find="dog", text=""), Replace(turn=1, find="Ada", text="Bob")),
-        (Drop(turn=2), Replace(turn=1, find="dog", text="")),
+        (Replace(turn=1, find="dog", text="old dog"),),
         (Replace(turn=1, find=" ", text="", which=0),),
     ],
     ids=str,
@@ -92,6 +102,102 @@ def test_a_false_claim_is_reproduced_by_no_such_change_in_either_direction() -> 
     assert reproduces(false, rate(7)) is True
     assert reproduces(false, rate(6)) is False
     assert reproduces(false, rate(24)) is False
+
+
+LIST = Prompt(
+    turns=(
+        Turn(role="user", content="Which one, Ada?"),
+        Turn(role="assistant", content="Tell me more, please."),
+        Turn(
+            role="user",
+            content="Ada likes max_value. Take one of these:\n1. the milk\n2. the eggs\n3. the flour\nGo on now.",
+        ),
+    )
+)
+
+
+def part(text: str) -> Segment:
+    return next(one for one in walk(segmented(LIST)) if one.text == text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Ada", "max_value", "milk", "1. the milk", "Take one of these:", "Go on now.", LIST.turns[2].content]
+)
+def test_a_neutral_substitute_is_made_in_another_neutral_way(text: str) -> None:
+    for variant in (0, 1):
+        first = replaced(LIST, [part(text)], variant)
+        second = other_implementation(first, LIST)
+        assert second is not None
+        assert text not in edited(LIST, second).turns[2].content.replace("Gon", "")
+        assert edited(LIST, second).id != edited(LIST, first).id
+
+
+def test_several_neutral_substitutes_are_made_in_another_neutral_way() -> None:
+    first = replaced(LIST, [part("Ada"), part("max_value")], 1)
+    second = other_implementation(first, LIST)
+    assert second == replaced(LIST, [part("Ada"), part("max_value")], 0)
+
+
+def test_another_order_is_another_order_in_which_another_item_comes_first_too() -> None:
+    (run,) = sequences(segmented(LIST))
+    turned, moved = (reordered(LIST, run, order) for order in ("reversed", "first to last"))
+    assert other_implementation(turned, LIST) == moved
+    assert other_implementation(moved, LIST) == turned
+    two = Prompt(turns=(Turn(role="user", content="- a cat\n- a dog"),))
+    (pair,) = sequences(segmented(two))
+    assert other_implementation(reordered(two, pair, "reversed"), two) is None, "of two there is one other order"
+
+
+def test_what_is_kept_alone_is_kept_among_text_about_nothing() -> None:
+    first = kept(LIST, [part("2. the eggs")])
+    second = other_implementation(first, LIST)
+    assert second is not None
+    last = edited(LIST, second).turns[2].content
+    assert "the eggs" in last
+    assert not any(word in last for word in ("Ada", "max_value", "milk", "flour"))
+
+
+def test_an_exchange_that_was_left_out_speaks_about_nothing() -> None:
+    first = removed(LIST, [root for root in segmented(LIST) if root.turn < 2])
+    assert len(edited(LIST, first).turns) == 1
+    second = other_implementation(first, LIST)
+    assert second is not None
+    turns = edited(LIST, second).turns
+    assert [turn.role for turn in turns] == ["user", "assistant", "user"]
+    assert not any("Ada" in turn.content or "more" in turn.content for turn in turns[:2])
+    assert turns[2] == LIST.turns[2]
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        (
+            Replace(turn=0, find="Which one, Ada?", text="Which one, Ada? Answer in verse."),
+            "Answer in verse.\n\nWhich one, Ada?",
+        ),
+        (Replace(turn=0, find="Which", text="Answer in verse. Which"), "Which one, Ada?\n\nAnswer in verse."),
+        (Insert(turn=0, role="system", content="Answer in verse."), "Answer in verse.\n\nWhich one, Ada?"),
+    ],
+    ids=str,
+)
+def test_a_statement_that_was_put_in_stands_elsewhere(operation: Operation, expected: str) -> None:
+    second = other_implementation(Edit(operations=(operation,)), LIST)
+    assert second is not None
+    assert edited(LIST, second).turns[0].content == expected
+
+
+def test_a_reproduction_is_held_against_its_own_baseline_where_there_is_one() -> None:
+    """By chance 27 of 30 had the behaviour when the label was made; it is 15 of 30 when it is asked again."""
+    true = claim(1, baseline=rate(27), rate=rate(1))
+    assert reproduces(true, rate(12)) is True
+    assert reproduces(true, rate(12), rate(15)) is False
+    assert reproduces(true, rate(2), rate(15)) is True
+
+
+def test_too_few_responses_reproduce_and_refute_nothing() -> None:
+    true = claim(1, baseline=rate(27), rate=rate(1))
+    assert reproduces(true, rate(0, 7), rate(8, 8)) is None
+    assert reproduces(true, rate(0, 8), rate(8, 8)) is True
 
 
 def test_where_invalid_responses_decide_nothing_is_reproduced_or_refuted() -> None:

@@ -58,6 +58,22 @@ def test_a_confirmed_edit_is_shown_before_a_larger_change_that_was_only_explored
     assert not has_confirmed_cause(explored)
 
 
+def test_an_edit_that_changes_the_rate_confirms_no_cause_where_the_report_names_none() -> None:
+    one = planted.verified()
+    assert one.report is not None
+    none = one.model_copy(update={"report": one.report.model_copy(update={"causes": ()})})
+    assert not has_confirmed_cause(none)
+    assert not has_confirmed_cause(planted.unfinished())
+
+
+def test_the_edit_that_a_confirmed_cause_rests_on_is_shown_before_one_that_changes_more() -> None:
+    one = planted.verified()
+    larger = one.experiments[4].model_copy(update={"number": 99, "rate": Rate(yes=0, no=30)})
+    best = most_informative(one.model_copy(update={"experiments": (*one.experiments, larger)}))
+    assert best is not None
+    assert best.number != 99
+
+
 def test_without_a_valid_rate_on_both_sides_nothing_is_most_informative() -> None:
     one = planted.verified()
     assert most_informative(one.model_copy(update={"experiments": one.experiments[3:4]})) is None

@@ -4,26 +4,27 @@ Whatever comes from elsewhere (names of sets, licences, reasons, claims) is spel
 line, a cell of a table nor a block of code, and starts no markup.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final, TypeAlias
 
 import yaml
 from pydantic import ConfigDict
 
-from firsthand.analysis.label_errors import label_chances
-from firsthand.analysis.wrong_labels import Estimated, SetErrors
+from firsthand.analysis.floor import Floor
+from firsthand.analysis.units import units_of
+from firsthand.analysis.wrong_labels import SetErrors
+from firsthand.counterfactual.card_trust import errors_text, floor_text
 from firsthand.counterfactual.changes import FIXED, FixedLabels, LabelRule
 from firsthand.counterfactual.claims import POINTS, Claim
-from firsthand.counterfactual.describing import quoted
 from firsthand.counterfactual.funnel import Funnel, Step
+from firsthand.counterfactual.markdown import plain, table
+from firsthand.counterfactual.matching import mostly
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.rows import COLUMNS
 
 _SIZES: Final = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
-_SPECIAL: Final = re.compile(r"[\\`*_{}\[\]<>#|~&$^@]|^[-+=]|(?<=^\d)[.)]|:(?=//)|(?<=www)\.")
-"""Characters that Markdown reads as markup: anywhere, at the beginning of a line, or in an address."""
 
 
 class Card(Part):
@@ -32,7 +33,8 @@ class Card(Part):
     Attributes:
         name: Name of the set.
         labels: How labels were made.
-        errors: Estimated errors of the labels; ``None`` where they were not estimated.
+        errors: Estimated errors of the labels of each set, by its name; empty where they were not estimated.
+        floors: How far the labels of each set can be told without prompt and model, by its name.
         funnel: Counts at every stage.
         licences: Licence of each source of prompts, by its name.
         licence: Licence of the set, as the hub spells it, such as ``cc-by-4.0``; ``other`` if it is none of these.
@@ -43,33 +45,52 @@ class Card(Part):
 
     name: str
     labels: LabelRule = FIXED
-    errors: SetErrors | None = None
+    errors: Mapping[str, SetErrors] = {}
+    floors: Mapping[str, Floor] = {}
     funnel: Funnel = Funnel()
     licences: Mapping[str, str] = {}
     licence: str = "other"
     notes: tuple[str, ...] = ()
 
 
-def card_text(card: Card, filtered: Sequence[Claim], unfiltered: Sequence[Claim], digests: Mapping[str, str]) -> str:
+Sets: TypeAlias = Mapping[str, Sequence[Claim]]
+"""Claims of each set, by its name, the one before which others are looked for first at the beginning."""
+
+
+def default_of(sets: Sets) -> tuple[str, str]:
+    """The set that stands for all, and why.
+
+    The matched one, if matching loses less than half of the filtered one; else the filtered one, if it holds anything.
+    """
+    filtered, matched = sets.get("filtered", ()), sets.get("matched", ())
+    lost = f"matching keeps {len(matched)} of {len(filtered)} filtered claims"
+    if filtered and mostly(filtered, matched):
+        return "matched", f"{lost}, which is more than half"
+    if filtered:
+        return "filtered", f"{lost}, which is not more than half" if "matched" in sets else "no matching was made"
+    return "unfiltered", "the filtered set is empty"
+
+
+def card_text(card: Card, sets: Sets, digests: Mapping[str, str]) -> str:
     """The card as Markdown with a YAML header that ``datasets`` reads.
 
     Args:
         card: What it says.
-        filtered: Filtered claims.
-        unfiltered: All claims.
+        sets: All sets.
         digests: SHA-256 of each file.
     """
     parts = [
-        _header(card, filtered, unfiltered),
+        _header(card, sets),
         f"# {plain(card.name)}\n",
         "Counterfactual claims: would this edit of the prompt change how often the model does that? Each label was "
         "measured by sampling the model's responses again, before and after the edit; none is anybody's judgement.\n",
-        _sets(filtered, unfiltered),
-        _loading(filtered, unfiltered),
+        _sets(sets),
+        _loading(sets),
         _labels(card),
-        _errors(card, unfiltered),
+        errors_text(card.errors, card.labels, sets["unfiltered"]),
+        floor_text(card.floors, default_of(sets)[0]),
         _funnel(card.funnel),
-        _sources(card, unfiltered),
+        _sources(card, sets["unfiltered"]),
         _columns(),
         _files(digests),
     ]
@@ -78,26 +99,48 @@ def card_text(card: Card, filtered: Sequence[Claim], unfiltered: Sequence[Claim]
     return "\n".join(parts)
 
 
-def plain(text: str) -> str:
-    """A text on one line that is nothing but text: no markup, no cell and no line ends in it."""
-    spelled = quoted(text, max(len(text), 1))[1:-1].replace('\\"', '"')
-    return _SPECIAL.sub(lambda found: f"&#{ord(found[0])};", spelled)
+def card_json(card: Card, sets: Sets) -> dict[str, Any]:
+    """The card as plain values."""
+    default, why = default_of(sets)
+    return {
+        "name": card.name,
+        "default": default,
+        "default_because": why,
+        "sets": {name: _counts(claims) for name, claims in sets.items()},
+        "labels": card.labels.model_dump(mode="json"),
+        "label_errors": {name: asdict(found) for name, found in card.errors.items()},
+        "floors": {
+            name: {**found.model_dump(mode="json"), "sentence": found.sentence} for name, found in card.floors.items()
+        },
+        "funnel": [one.model_dump(mode="json") for one in card.funnel.steps],
+        "targets": sorted({one.target for one in sets["unfiltered"]}),
+        "sources": dict(sorted(Counter(one.prompt.source for one in sets["unfiltered"]).items())),
+        "licences": dict(card.licences),
+        "licence": card.licence,
+        "notes": list(card.notes),
+        "columns": {name: {"type": str(kind), "holds": text} for name, (kind, text) in COLUMNS.items()},
+    }
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table; what stands in the cells is taken as it is."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines) + "\n"
+def _counts(claims: Sequence[Claim]) -> dict[str, int]:
+    return {
+        "claims": len(claims),
+        "true": sum(one.label for one in claims),
+        "false": sum(not one.label for one in claims),
+        "clusters": len({one.cluster for one in claims}),
+        "investigations": len({one.investigation for one in claims}),
+        "independent units": len(set(units_of([one.ties for one in claims]).tolist())),
+    }
 
 
-def _header(card: Card, filtered: Sequence[Claim], unfiltered: Sequence[Claim]) -> str:
-    sets = {"filtered": filtered, "unfiltered": unfiltered}
-    shown = [name for name, claims in sets.items() if claims] or ["unfiltered"]
+def _header(card: Card, sets: Sets) -> str:
+    default = default_of(sets)[0]
+    shown = [default, *(name for name, claims in sets.items() if name != default and claims)]
     configs: list[dict[str, Any]] = [
         {"config_name": name, "data_files": [{"split": "train", "path": f"data/{name}.parquet"}]} for name in shown
     ]
     configs[0]["default"] = True
-    size = next((words for most, words in _SIZES if len(unfiltered) < most), "n>100K")
+    size = next((words for most, words in _SIZES if len(sets["unfiltered"]) < most), "n>100K")
     header = {
         "pretty_name": card.name,
         "license": card.licence,
@@ -108,36 +151,36 @@ def _header(card: Card, filtered: Sequence[Claim], unfiltered: Sequence[Claim]) 
     return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=False)}---\n"
 
 
-def _sets(filtered: Sequence[Claim], unfiltered: Sequence[Claim]) -> str:
-    rows = [
-        (
-            f"`{name}`",
-            len(claims),
-            sum(one.label for one in claims),
-            sum(not one.label for one in claims),
-            len({one.cluster for one in claims}),
-            len({one.investigation for one in claims}),
-        )
-        for name, claims in (("filtered", filtered), ("unfiltered", unfiltered))
-    ]
+def _sets(sets: Sets) -> str:
+    counts = {name: _counts(claims) for name, claims in sets.items()}
+    head = ("set", *next(iter(counts.values())))
     return (
-        table(("set", "claims", "true", "false", "clusters", "investigations"), rows)
-        + "\nClaims of one cluster share a prompt, a task or a template: split by `cluster`, and take clusters for the "
-        "independent units.\n"
+        table(head, [(f"`{name}`", *found.values()) for name, found in counts.items()])
+        + "\nClaims of one cluster share a prompt, a task or a template: split by `cluster`. Independent units take "
+        "together what shares a cluster, a prompt or a template family.\n"
     )
 
 
-def _loading(filtered: Sequence[Claim], unfiltered: Sequence[Claim]) -> str:
-    first = "filtered" if filtered else "unfiltered"
+def _loading(sets: Sets) -> str:
+    default, why = default_of(sets)
     lines = [
         "from datasets import load_dataset",
         "",
-        f'claims = load_dataset("path/to/this/folder", split="train")  # the {first} set',
+        f'claims = load_dataset("path/to/this/folder", split="train")  # the {default} set',
+        *(
+            f'{name} = load_dataset("path/to/this/folder", "{name}", split="train")'
+            for name, claims in sets.items()
+            if name != default and claims
+        ),
     ]
-    if filtered and unfiltered:
-        lines.append('everything = load_dataset("path/to/this/folder", "unfiltered", split="train")')
-    empty = "" if filtered else "\nThe filtered set is empty, and `datasets` is not told of it.\n"
-    return "## Loading\n\n```python\n" + "\n".join(lines) + "\n```\n" + empty
+    empty = "".join(
+        f"The {name} set is empty, and `datasets` is not told of it. "
+        for name, claims in sets.items()
+        if name != default and not claims
+    )
+    return (
+        f"## Loading\n\n```python\n{chr(10).join(lines)}\n```\n\nThe {default} set is the default: {why}. {empty}\n"
+    ).replace(" \n", "\n")
 
 
 def _labels(card: Card) -> str:
@@ -160,44 +203,6 @@ def _labels(card: Card) -> str:
         "responses (missing, withheld, not to be judged) are never counted as a no; where any assignment of them could "
         "have changed the label, no claim was made.\n"
     )
-
-
-def _errors(card: Card, unfiltered: Sequence[Claim]) -> str:
-    text = "## Errors of the labels\n\n"
-    if card.errors is not None:
-        found = card.errors
-        text += (
-            "Expected share of wrong labels, from all measured edits by empirical Bayes (nonparametric maximum "
-            f"likelihood), with 95% intervals over {found.clusters} investigations. A label is wrong if the true "
-            f"change is on the other side of {POINTS} points.\n\n"
-        )
-        rows = (
-            ("true", found.true, found.wrong_true),
-            ("false", found.false, found.wrong_false),
-            ("all", found.true + found.false, found.wrong),
-        )
-        text += table(("labels", "number", "wrong"), [(name, n, _share(one)) for name, n, one in rows]) + "\n"
-    sizes = Counter((one.baseline.valid, one.rate.valid) for one in unfiltered)
-    if isinstance(card.labels, FixedLabels) and sizes:
-        (before, after), _ = max(sizes.items(), key=lambda item: (item[1], item[0]))
-        thresholds = card.labels.thresholds
-        text += (
-            f"One edit, with {before} valid responses before and {after} after it (the commonest sizes here), is "
-            "called true or false this often, rates lying evenly about one half (where chance does most):\n\n"
-        )
-        rows_of = []
-        for points in (0, 15, 30, 40, 50, 70):
-            low, high = 0.5 - points / 200, 0.5 + points / 200
-            chances = label_chances(low, high, before, after, thresholds)
-            rows_of.append((points, *(f"{100 * one:.1f}%" for one in chances)))
-        text += table(("true change, points", "true", "false", "no claim"), rows_of)
-    return text
-
-
-def _share(estimate: Estimated | None) -> str:
-    if estimate is None:
-        return "none"
-    return f"{100 * estimate.value:.1f}% ({100 * estimate.low:.1f} to {100 * estimate.high:.1f})"
 
 
 def _funnel(funnel: Funnel) -> str:

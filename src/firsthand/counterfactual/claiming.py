@@ -18,12 +18,14 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import Field
 
 from firsthand.analysis.label_errors import EXCLUDED, FALSE, TRUE
+from firsthand.analysis.units import units_of
 from firsthand.analysis.wrong_labels import SetErrors, set_errors
 from firsthand.counterfactual.changes import FIXED, FixedLabels, LabelRule, Unlabelled, batches_of, labelled
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.describing import Describer, mechanically
 from firsthand.counterfactual.edits import edited
 from firsthand.counterfactual.factors import Span, changed, single_factor
+from firsthand.counterfactual.families import ties_of
 from firsthand.counterfactual.investigation import Experiment, Investigation
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.rates import Rate
@@ -84,12 +86,15 @@ class Claiming(Part):
         claims: The claims, true ones first.
         left_out: The other experiments, by number.
         measured: Fresh measurements, from which the errors of labels are estimated.
+        ties: What it shares with investigations that are not independent of it
+            (:func:`~firsthand.counterfactual.families.ties_of`).
     """
 
     investigation: str
     claims: tuple[Claim, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     measured: tuple[Measured, ...] = ()
+    ties: tuple[str, ...] = ()
 
 
 class _Candidate(NamedTuple):
@@ -142,6 +147,7 @@ def claims_of(
             for e, _ in fresh
             if investigation.baseline.valid and e.rate.valid
         ),
+        ties=ties_of(investigation.screened.prompt),
     )
 
 
@@ -167,27 +173,45 @@ def _fresh(investigation: Investigation) -> tuple[list[tuple[Experiment, str]], 
     return fresh, reasons
 
 
-def errors_of(claimings: Sequence[Claiming], rule: ClaimRule | None = None, *, draws: int = 100) -> SetErrors | None:
+def errors_of(
+    claimings: Sequence[Claiming],
+    rule: ClaimRule | None = None,
+    *,
+    among: Iterable[Claim] | None = None,
+    draws: int = 100,
+) -> SetErrors | None:
     """How many labels of a set are wrong, by what was measured in all its investigations; ``None`` if nothing was.
+
+    What filters found of a claim is not made use of: of claims whose effect was reproduced, fewer labels are wrong than
+    is said here.
 
     Args:
         claimings: What became of the experiments of each investigation.
         rule: As the claims were made by.
-        draws: Bootstrap draws of the interval, over investigations.
+        among: The claims of the set; ``None``: all. Other measurements still tell which effects edits have.
+        draws: Bootstrap draws of the interval, over independent units: investigations of one prompt, cluster or
+            template family are one.
     """
     labels = (rule or ClaimRule()).labels
     thresholds = labels.thresholds if isinstance(labels, FixedLabels) else FIXED.thresholds
-    rows = [(one, claiming.investigation) for claiming in claimings for one in claiming.measured]
+    rows = [(one, claiming) for claiming in claimings for one in claiming.measured]
     if not rows:
         return None
+    chosen = None if among is None else {(one.investigation, one.experiment) for one in among}
     found = set_errors(
         [batches_of(one.baseline, one.rate) for one, _ in rows],
-        [EXCLUDED if one.claim is None else TRUE if one.claim else FALSE for one, _ in rows],
-        [investigation for _, investigation in rows],
+        [_of_set(one, of, chosen) for one, of in rows],
+        units_of([of.ties or (of.investigation,) for _, of in rows]),
         thresholds,
         draws=draws,
     )
     return found if isinstance(labels, FixedLabels) else replace(found, worst=None)
+
+
+def _of_set(one: Measured, of: Claiming, chosen: set[tuple[str, int]] | None) -> int:
+    """The label that a measurement makes in a set, if any."""
+    outside = chosen is not None and (of.investigation, one.experiment) not in chosen
+    return EXCLUDED if one.claim is None or outside else TRUE if one.claim else FALSE
 
 
 def _edited_id(investigation: Investigation, experiment: Experiment) -> str | None:
@@ -237,4 +261,6 @@ def _claim(investigation: Investigation, candidate: _Candidate, describe: Descri
         label=candidate.label,
         single_factor=said.single_factor,
         cluster=prompt.cluster or prompt.id,
+        question=investigation.screened.question,
+        own_question=investigation.screened.own_question,
     )

@@ -9,15 +9,44 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from firsthand.counterfactual.behaviours import Behaviour
+from firsthand.counterfactual.behaviours import Behaviour, Verdict
 from firsthand.counterfactual.edits import Edit, edited
+from firsthand.counterfactual.families import family_name, ties_of
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.rates import Rate
+from firsthand.counterfactual.responses import Response
 from firsthand.trials.canonical import digest
 
 POINTS: Final = 30
 """Percentage points that a claim speaks of."""
+
+
+class Answered(Part):
+    """What the target said to the prompt as it is.
+
+    Attributes:
+        response: The response.
+        verdict: Whether it has the behaviour; ``None`` where it was not judged.
+    """
+
+    response: Response
+    verdict: Verdict | None = None
+
+
+class Reproduction(Part):
+    """Another implementation of an edit's description, and what it did.
+
+    Attributes:
+        edit: The other edit.
+        rate: Counts with it, in a batch of its own.
+        baseline: Counts on the prompt as it is, in a batch of their own; ``None`` where they are those of the label,
+            whose chance errors label and reproduction then have in common.
+    """
+
+    edit: Edit
+    rate: Rate
+    baseline: Rate | None = None
 
 
 class Claim(Part):
@@ -35,9 +64,16 @@ class Claim(Part):
         intervention: The edit in words, written without knowledge of what it did.
         label: Whether the claim is true.
         concreteness: How concrete the mechanism is, 1 to 4; ``None`` where nobody judged it.
-        reproduced: Whether another implementation of the description had the same effect; ``None`` where none was run.
+        reproduced: Whether another implementation of the description had the same effect; ``None`` where none was run,
+            or what it did does not decide.
         single_factor: Whether the edit changes one thing; ``None`` where nobody judged it.
         cluster: What claims must not be parted by when data are split.
+        question: Why the target does this, asked in the third person.
+        own_question: The same, asked of the target itself.
+        responses: Some of what the target said to the prompt as it is: the transcript that a claim is about.
+        reproduction: What another implementation did.
+        filtered: Whether the claim is in the filtered set of the run that made it; ``None`` where there was none.
+        matched: Whether it is among those of them that have a partner which looks alike.
     """
 
     investigation: str
@@ -54,6 +90,22 @@ class Claim(Part):
     reproduced: bool | None = None
     single_factor: bool | None = None
     cluster: str = ""
+    question: str = ""
+    own_question: str = ""
+    responses: tuple[Answered, ...] = ()
+    reproduction: Reproduction | None = None
+    filtered: bool | None = None
+    matched: bool | None = None
+
+    @property
+    def family(self) -> str:
+        """Template family of the prompt."""
+        return family_name(self.prompt.user_text)
+
+    @property
+    def ties(self) -> tuple[str, ...]:
+        """What it shares with claims that are not independent of it: cluster, prompt, template family."""
+        return ties_of(self.prompt, self.cluster)
 
     @property
     def id(self) -> str:

@@ -10,11 +10,14 @@ from typing import Final, NamedTuple, Protocol
 
 from firsthand.counterfactual.edits import Drop, Edit, Insert, Operation, Replace, Rewrite, changes, edited
 from firsthand.counterfactual.factors import Span, single_factor, spans
+from firsthand.counterfactual.neutral import is_neutral
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt, Role
 
 LONGEST: Final = 400
 """Characters of a quoted text; of a longer one its beginning and end are quoted."""
+SAYS_NOTHING: Final = "something of its kind that says nothing"
+"""Which of several neutral texts was put in is no part of what was meant, and might tell who chose the edit and why."""
 _HEAD: Final = 240
 _TAIL: Final = 120
 _MOST_SPANS: Final = 4
@@ -115,6 +118,8 @@ def _became(span: Span) -> str:
         return f"{quoted(gone)} is deleted"
     if not gone:
         return f"{quoted(new)} is added"
+    if is_neutral(new) and not is_neutral(gone):
+        return f"{quoted(gone)} is replaced with {SAYS_NOTHING}"
     if new.startswith(gone):
         return f"{quoted(new[len(gone) :])} is added after {quoted(gone)}"
     if new.endswith(gone):
@@ -125,6 +130,8 @@ def _became(span: Span) -> str:
 def _rewritten(name: str, before: str, after: str) -> str:
     if not after.strip():
         return f"{name[0].upper()}{name[1:]} is emptied; it was {quoted(before)}."
+    if is_neutral(after) and not is_neutral(before):
+        return f"{name[0].upper()}{name[1:]} is replaced with {SAYS_NOTHING}; it was {quoted(before)}."
     found = list(changes(before, after))
     parts = spans(found)
     kept = sum(len(text) for kind, text in found if kind == "same")

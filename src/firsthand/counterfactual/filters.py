@@ -3,19 +3,22 @@ changed.
 
 After arXiv 2608.16747, section 2.3 and appendix B.3. What the filters ask is data on the claims, judged by a model or
 found by a program (:mod:`~firsthand.counterfactual.reproducing`, :mod:`~firsthand.counterfactual.factors`). What nobody
-judged has not passed: it stays in the unfiltered set and is missing from the filtered one.
+judged has not passed: it stays in the unfiltered set and is missing from the filtered one. Beyond the paper, claims of
+the filtered set that have a partner of the other label which looks alike make a set of their own
+(:mod:`~firsthand.counterfactual.matching`).
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
 from firsthand.counterfactual.claims import Claim
+from firsthand.counterfactual.matching import WITHOUT, Look, matched, spread
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.reproducing import other_implementation, reproduces
-from firsthand.trials.randomness import stream
+from firsthand.counterfactual.surface import surface_of
 
 __all__ = [
     "CAP",
@@ -23,6 +26,7 @@ __all__ = [
     "Reason",
     "Sieved",
     "Stage",
+    "alike",
     "balanced",
     "filtered",
     "other_implementation",
@@ -55,7 +59,7 @@ class Filters(Part):
     seed: Annotated[int, Field(ge=0)] = 0
 
 
-Stage = Literal["concrete", "balanced", "reproduced", "single factor", "balanced again"]
+Stage = Literal["concrete", "balanced", "reproduced", "single factor", "balanced again", "matched"]
 
 
 class Sieved(Part):
@@ -72,7 +76,7 @@ class Sieved(Part):
     dropped: dict[Reason, int]
 
 
-def filtered(claims: Iterable[Claim], filters: Filters | None = None) -> tuple[Sieved, ...]:
+def filtered(claims: Iterable[Claim], filters: Filters | None = None, look: Look = surface_of) -> tuple[Sieved, ...]:
     """Claims after each filter in turn, as in the paper's Table 2; the last one holds the filtered set.
 
     Beyond the paper, labels are balanced once more if filters that a program carries out left more of one than of the
@@ -83,6 +87,7 @@ def filtered(claims: Iterable[Claim], filters: Filters | None = None) -> tuple[S
     Args:
         claims: All claims, the unfiltered set.
         filters: What is asked for.
+        look: Gives the surface of a claim; where some must go, those with a partner that looks alike stay.
     """
     filters = filters or Filters()
     left = tuple(sorted(claims, key=lambda one: one.id))
@@ -90,7 +95,7 @@ def filtered(claims: Iterable[Claim], filters: Filters | None = None) -> tuple[S
     if filters.concreteness is not None:
         stages.append(_sieved("concrete", left, [_concrete(one, filters.concreteness) for one in left]))
         left = stages[-1].claims
-    stages.append(_capped(left, filters))
+    stages.append(_capped(left, filters, look))
     left = stages[-1].claims
     if filters.reproduced:
         words = {None: "never reproduced by anyone", False: "another implementation had not the effect"}
@@ -101,45 +106,49 @@ def filtered(claims: Iterable[Claim], filters: Filters | None = None) -> tuple[S
         stages.append(_sieved("single factor", left, [_asked(one.single_factor, words) for one in left]))
         left = stages[-1].claims
     # A program knows another implementation of some kinds of edits only, and those are not alike in both labels.
-    again = _capped(left, filters)
+    again = _capped(left, filters, look)
     if filters.balanced and again.dropped:
         stages.append(again.model_copy(update={"stage": "balanced again"}))
     return tuple(stages)
 
 
-def balanced(claims: Sequence[Claim], cap: int = CAP, seed: int = 0) -> list[Claim]:
+def alike(claims: Sequence[Claim], seed: int = 0, look: Look = surface_of) -> Sieved:
+    """Claims that have a partner of the other label which looks alike, after :func:`filtered`.
+
+    Args:
+        claims: The filtered set.
+        seed: Seed of the lot among several partners.
+        look: Gives the surface of a claim.
+    """
+    kept = {one.id for one in matched(claims, seed, look)}
+    return _sieved("matched", claims, [None if one.id in kept else WITHOUT for one in claims])
+
+
+def balanced(claims: Sequence[Claim], cap: int = CAP, seed: int = 0, look: Look = surface_of) -> list[Claim]:
     """As many true claims as false ones, at most ``cap`` in all, by a seeded lot that does not depend on their order.
 
-    Clusters are drawn from in turn, so that as many as possible stay represented and none of them makes up more of the
+    Claims that have a partner of the other label which looks alike come first. Among these, and among the others,
+    clusters are drawn from in turn, so that as many as possible stay represented and none of them makes up more of the
     set than it must.
 
     Args:
         claims: The claims.
         cap: Most claims.
         seed: Seed of the lot.
+        look: Gives the surface of a claim.
     """
     sides = [[one for one in claims if one.label is label] for label in (True, False)]
     most = min(cap // 2, *(len(side) for side in sides))
-    return sorted((one for side in sides for one in spread(side, seed)[:most]), key=lambda one: one.id)
+    pairs = {one.id for one in matched(claims, seed, look)} if most < max(map(len, sides)) else set()
+    drawn = [sorted(spread(side, seed), key=lambda one: one.id not in pairs)[:most] for side in sides]
+    return sorted((one for side in drawn for one in side), key=lambda one: one.id)
 
 
-def spread(claims: Iterable[Claim], seed: int = 0) -> list[Claim]:
-    """Claims in an order by lot in which every cluster has its first before any has its second."""
-    drawn = sorted(claims, key=lambda one: (_lot(seed, one.id), one.id))
-    before: dict[str, int] = defaultdict(int)
-    ranked: list[tuple[int, int, Claim]] = []
-    for place, one in enumerate(drawn):
-        ranked.append((before[one.cluster], place, one))
-        before[one.cluster] += 1
-    return [one for _, _, one in sorted(ranked, key=lambda row: row[:2])]
-
-
-def _lot(seed: int, identifier: str) -> float:
-    return float(stream(seed, "balance", identifier).random())
-
-
-def _capped(claims: tuple[Claim, ...], filters: Filters) -> Sieved:
-    kept = balanced(claims, filters.cap, filters.seed) if filters.balanced else _first(claims, filters)
+def _capped(claims: tuple[Claim, ...], filters: Filters, look: Look) -> Sieved:
+    if filters.balanced:
+        kept = balanced(claims, filters.cap, filters.seed, look)
+    else:
+        kept = spread(claims, filters.seed)[: filters.cap]
     kept_ids = {one.id for one in kept}
     even = 2 * min(sum(one.label for one in claims), sum(not one.label for one in claims))
     over = max(0, (even if filters.balanced else len(claims)) - len(kept))
@@ -149,10 +158,6 @@ def _capped(claims: tuple[Claim, ...], filters: Filters) -> Sieved:
         claims=tuple(one for one in claims if one.id in kept_ids),
         dropped={reason: count for reason, count in reasons.items() if count},
     )
-
-
-def _first(claims: Iterable[Claim], filters: Filters) -> list[Claim]:
-    return spread(claims, filters.seed)[: filters.cap]
 
 
 def _sieved(stage: Stage, claims: Sequence[Claim], reasons: Sequence[Reason | None]) -> Sieved:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from firsthand.counterfactual.asking import Bench
-from firsthand.counterfactual.card import Card
+from firsthand.counterfactual.card import Card, default_of
+from firsthand.counterfactual.card_trust import LEAST_CLUSTERS
 from firsthand.counterfactual.concluding import Concluded
 from firsthand.counterfactual.costs import costs_of
 from firsthand.counterfactual.edits import edited
@@ -17,15 +18,13 @@ from firsthand.counterfactual.prices import load_prices
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.responses import Request
 from firsthand.counterfactual.running import Ran
+from firsthand.counterfactual.transcripts import with_transcripts
 from firsthand.counterfactual.usage import Entry, Usage
 from firsthand.report.investigations_document import Account, InvestigationsDocument, LabelError, Sample
 from firsthand.report.investigations_files import export, write_json
 from firsthand.report.investigations_html import write_investigations
 from firsthand.trials.files import write_atomic
 from firsthand.version import __version__
-
-LEAST_CLUSTERS: Final = 5
-"""Independent units below which a bootstrap gives no interval worth the name."""
 
 SHOWN: Final = 2
 """Responses of a batch that are shown."""
@@ -109,10 +108,12 @@ def finish(made: InvestigationsDocument, concluded: Concluded, folder: Path, not
     card = Card(
         name=f"Counterfactual claims about {made.roles.get('target', made.target)}",
         errors=concluded.errors,
+        floors=concluded.floors,
         funnel=concluded.funnel,
         notes=(f"Investigated by {made.investigator}.", *notes),
     )
-    export_claims(left.claims, concluded.claims, concluded.filtered, card)
+    sets = {name: with_transcripts(claims, concluded.transcripts) for name, claims in concluded.sets.items()}
+    export_claims(left.claims, sets["unfiltered"], sets["filtered"], card, matched=sets["matched"])
     write_investigations(made, left.report)
     export(made, folder)
     return left
@@ -144,6 +145,7 @@ def document(ran: Ran, concluded: Concluded, bench: Bench, about: About) -> Inve
         notes=(
             f"{len(concluded.filtered)} of {len(concluded.claims)} claims pass the filters that programs can carry "
             f"out: balanced, reproduced by another implementation, one thing changed. {UNJUDGED}",
+            *floor_notes(concluded),
         ),
         limits=LIMITS,
         reproduce=about.reproduce,
@@ -179,22 +181,26 @@ def account_of(ran: Ran) -> Account:
     )
 
 
+def floor_notes(concluded: Concluded) -> tuple[str, ...]:
+    """What a reader of the claims should know of how far they can be guessed."""
+    default, why = default_of(concluded.sets)
+    known = concluded.floors.get(default)
+    said = f"The {default} claims stand for all, since {why}."
+    return (said if known is None else f"{said} {known.sentence}",) if concluded.claims else ()
+
+
 def label_errors(concluded: Concluded) -> tuple[LabelError, ...]:
-    """How often labels of the unfiltered set must be expected to be wrong."""
-    errors = concluded.errors
-    if errors is None:
-        return ()
+    """How often labels of each set must be expected to be wrong."""
     how = "estimated from all fresh measurements of the run (empirical Bayes), somewhat low for small sets"
-    few = errors.clusters < LEAST_CLUSTERS
-    parts = (
-        ("true claims, unfiltered", errors.true, errors.wrong_true),
-        ("false claims, unfiltered", errors.false, errors.wrong_false),
-    )
     return tuple(
         LabelError(claims=name, labels=count, wrong=found.value, how=f"{how}; too few units for an interval")
-        if few
+        if errors.clusters < LEAST_CLUSTERS
         else LabelError.of(name, count, found, how)
-        for name, count, found in parts
+        for of, errors in concluded.errors.items()
+        for name, count, found in (
+            (f"true claims, {of}", errors.true, errors.wrong_true),
+            (f"false claims, {of}", errors.false, errors.wrong_false),
+        )
         if found is not None
     )
 

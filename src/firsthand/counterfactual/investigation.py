@@ -141,6 +141,13 @@ class Investigation(Part):
     judgements: tuple[Judgement, ...] = ()
 
     @property
+    def confirmed_causes(self) -> tuple[Cause, ...]:
+        """Causes of the report that rest on an edit which changed the rate in responses drawn after it was fixed."""
+        shown = {one.number for one in self.experiments if one.stage == "confirmed" and one.decision == "changes"}
+        causes = () if self.report is None else self.report.causes
+        return tuple(cause for cause in causes if shown.intersection(cause.experiments))
+
+    @property
     def score(self) -> float | None:
         """The judges' mean score (:func:`mean_score`)."""
         return mean_score(self.judgements)

@@ -52,6 +52,8 @@ class PlanSettings(Part):
         judges: Judgements of each investigation.
         claims: Claims of each investigation.
         reproduced: Whether each claim is reproduced from its description.
+        reproductions: Responses to each reproduction; ``None``: as many as every batch has.
+        baselines_again: Batches of the baseline that are drawn anew for the reproductions of an investigation.
         models: Who plays which role; a role without a model (programs that classify, an investigator without a
             language model, no judges) uses nothing.
         instructions: Length of the instructions and examples in a call of a screener, investigator or judge.
@@ -75,6 +77,8 @@ class PlanSettings(Part):
     judges: Annotated[int, Field(ge=0)] = 5
     claims: Tokens = 3.2
     reproduced: bool = True
+    reproductions: Annotated[int, Field(ge=0)] | None = None
+    baselines_again: Tokens = 0.0
     models: Mapping[Role, PlanModel]
     instructions: Tokens = 5000.0
     screening_output: Tokens = 2000.0
@@ -232,9 +236,11 @@ def _claims(settings: PlanSettings) -> list[Entry]:
     both = settings.description_tokens + 2.0 * settings.prompt_tokens
     found = _entry(settings, "describe", "describer", claims, both, 200.0)
     found += _entry(settings, "filter", "judge", settings.investigations, settings.description_tokens + 500.0, 200.0)
-    if settings.reproduced and "describer" in settings.models:
+    if settings.reproduced and settings.reproductions != 0 and "describer" in settings.models:
         found += _entry(settings, "filter", "describer", claims, both, settings.prompt_tokens + 200.0)
-        found += [*_responses(settings, "filter", claims), *_verdicts(settings, "filter", claims)]
+        size = settings.samples if settings.reproductions is None else settings.reproductions
+        batches = (claims + settings.investigations * settings.baselines_again) * size / settings.samples
+        found += [*_responses(settings, "filter", batches), *_verdicts(settings, "filter", batches)]
     return found
 
 
@@ -244,6 +250,11 @@ def _assumptions(settings: PlanSettings) -> tuple[str, ...]:
         f"Prompts have {s.prompt_tokens:,.0f} tokens and responses {s.response_tokens:,.0f}; "
         f"each response is charged for reading its prompt.",
         f"Screening sends on {s.flagged:.0%} of the prompts, so there are {s.investigations:,.0f} investigations.",
+        f"Each of {s.claims:g} claims of an investigation is reproduced with "
+        f"{s.samples if s.reproductions is None else s.reproductions} responses, and the baseline with as many "
+        f"{s.baselines_again:g} times."
+        if s.reproduced and s.reproductions != 0
+        else "No claim is reproduced.",
         f"An investigator takes a turn for each of {s.experiments:g} experiments and two more, reads everything again "
         f"in each, {s.cache_hits:.0%} of that from a cache, and writes {s.turn_output:,.0f} tokens a turn.",
         f"Investigators and judges are shown {s.shown} responses of each experiment, and instructions of "

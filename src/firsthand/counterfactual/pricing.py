@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from firsthand.counterfactual.claiming import ClaimRule
 from firsthand.counterfactual.investigators import Investigator
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.responses import Request, Sampling, Target
@@ -25,6 +26,7 @@ class Price:
         investigations: Investigations at most.
         screening: Responses that are drawn to be screened.
         investigating: Responses that are drawn for investigations, at most.
+        reproducing: Responses that are drawn to reproduce claims, at most.
         tokens: Generated tokens, at most.
         rate: Tokens a second of a measured pass; ``None`` where none was made.
     """
@@ -33,6 +35,7 @@ class Price:
     investigations: int
     screening: int
     investigating: int
+    reproducing: int
     tokens: int
     rate: float | None
 
@@ -55,12 +58,15 @@ def price(prompts: Sequence[Prompt], settings: RunSettings, investigator: Invest
     investigations = unique if settings.most is None else min(unique, settings.most)
     screening = unique * sampling.samples
     investigating = investigations * investigator.most
+    rule = ClaimRule()
+    reproducing = investigations * (1 + rule.true + rule.false) * settings.reproductions  # each with a new baseline
     return Price(
         prompts=unique,
         investigations=investigations,
         screening=screening,
         investigating=investigating,
-        tokens=(screening + investigating) * sampling.max_tokens,
+        reproducing=reproducing,
+        tokens=(screening + investigating + reproducing) * sampling.max_tokens,
         rate=rate,
     )
 

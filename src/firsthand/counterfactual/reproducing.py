@@ -1,7 +1,12 @@
 """Another implementation of what an edit is meant to do, without a model: the filter for reproducible effects.
 
-A deletion and a replacement by something neutral are two ways to take the same thing away. Where the meaning of an edit
-lies in what was put in, a program does not know another way to put it, and says so.
+A deletion and a replacement by something neutral are two ways to take the same thing away, and there are two neutral
+substitutes for everything. A new order can be another new order, a statement that was put in can stand at the other
+end of its turn. Where the meaning of an edit lies in which words were put in place of others, a program does not know
+another way to put it, and says so.
+
+Whether it had the effect is found in responses of its own, against a baseline of its own: the one that made the label
+would bring its chance errors along, so that what was called true by chance would be reproduced by the same chance.
 """
 
 import re
@@ -11,7 +16,11 @@ from firsthand.counterfactual.claims import POINTS, Claim
 from firsthand.counterfactual.edits import Drop, Edit, Operation, Replace, Rewrite, edited
 from firsthand.counterfactual.prompts import Prompt, Role
 from firsthand.counterfactual.rates import Rate
+from firsthand.counterfactual.recognising import put_elsewhere, reordered_again, substituted_again, taken_away_again
 from firsthand.errors import CounterfactualError
+
+LEAST: Final = 8
+"""Fewer valid responses in a batch reproduce nothing, and refute nothing."""
 
 _NOTHING_SAID: Final[dict[Role, str]] = {
     "system": "Answer the user.",
@@ -47,9 +56,17 @@ _NEUTRAL: Final = frozenset(
 def other_implementation(edit: Edit, prompt: Prompt) -> Edit | None:
     """Another edit of the same intent, as far as a program knows one; ``None`` where it does not.
 
-    What was deleted is replaced with something neutral of its kind (a sentence, a word, an identifier, a number), what
-    was replaced with something neutral is deleted, a number that became another becomes one further in the same
-    direction, and a turn that was left out or emptied says nothing instead.
+    ==========================  ====================================================================================
+    what an edit does           what is done instead
+    ==========================  ====================================================================================
+    deletes something           something neutral of its kind (a sentence, a word, an identifier, a number)
+    puts in something neutral   it is deleted, or replaced by the other neutral substitute of its kind
+    changes a number            it becomes one further in the same direction
+    leaves out or empties       the turn says nothing, or text about nothing
+    keeps a part alone          everything else becomes text about nothing
+    changes an order            another order, in which what came first does not either
+    adds a statement            it stands at the other end of its turn; a system's turn before what the user says
+    ==========================  ====================================================================================
 
     Args:
         edit: The edit.
@@ -58,19 +75,18 @@ def other_implementation(edit: Edit, prompt: Prompt) -> Edit | None:
     Returns:
         An edit that can be made and leaves another prompt than ``edit`` does.
     """
-    if len(edit.operations) > 1 and not all(isinstance(one, Replace) for one in edit.operations):
-        return None  # Operations after a dropped turn would mean other turns.
-    others = [_other(operation, prompt) for operation in edit.operations]
-    if any(one is None for one in others):
-        return None
-    other = Edit(operations=tuple(one for one in others if one is not None))
-    try:
-        return other if edited(prompt, other).id != edited(prompt, edit).id else None
-    except CounterfactualError:
-        return None
+    done = edited(prompt, edit).id
+    for other in (_by_operation, substituted_again, reordered_again, taken_away_again, put_elsewhere):
+        found = other(prompt, edit)
+        try:
+            if found is not None and edited(prompt, found).id != done:
+                return found
+        except CounterfactualError:
+            continue
+    return None
 
 
-def reproduces(claim: Claim, rate: Rate) -> bool | None:
+def reproduces(claim: Claim, rate: Rate, baseline: Rate | None = None) -> bool | None:
     """Whether another implementation had the effect that the claim says its edit has, or has not.
 
     A true claim is reproduced by a change of at least 30 points in the same direction, a false one by a change of less.
@@ -78,16 +94,26 @@ def reproduces(claim: Claim, rate: Rate) -> bool | None:
     Args:
         claim: The claim.
         rate: Counts with the other implementation, in a batch of its own.
+        baseline: Counts on the prompt as it is, in a batch of their own. ``None``: those that made the label, so that
+            label and reproduction are not independent.
 
     Returns:
-        ``None`` where a batch holds nothing valid, or invalid responses could turn the answer.
+        ``None`` where a batch holds too few valid responses, or invalid ones could turn the answer.
     """
-    if claim.change is None or rate.share is None or claim.baseline.share is None:
+    before_all = claim.baseline if baseline is None else baseline
+    if claim.change is None or min(rate.valid, before_all.valid) < LEAST:
         return None
     sign = 1.0 if claim.change >= 0.0 else -1.0
-    low, high = claim.baseline.bounds
-    found = {_had_effect(sign, after - before, claim.label) for before in (low, high) for after in rate.bounds}
+    found = {_had_effect(sign, after - before, claim.label) for before in before_all.bounds for after in rate.bounds}
     return found.pop() if len(found) == 1 else None
+
+
+def _by_operation(prompt: Prompt, edit: Edit) -> Edit | None:
+    """Each operation carried out in another way."""
+    if len(edit.operations) > 1 and not all(isinstance(one, Replace) for one in edit.operations):
+        return None  # Operations after a dropped turn would mean other turns.
+    others = [_other(operation, prompt) for operation in edit.operations]
+    return None if any(one is None for one in others) else Edit(operations=tuple(one for one in others if one))
 
 
 def _had_effect(sign: float, change: float, label: bool) -> bool:

@@ -31,6 +31,8 @@ class RunSettings(Part):
         frequent: Lowest share of a behaviour that is looked at.
         own_words: Whether behaviours are made from each prompt's own words, too.
         most: Most investigations; the most frequent behaviours are taken. ``None``: all that were flagged.
+        reproduce: Responses to another implementation of each claim's edit, and to its prompt again; 0: none are drawn,
+            and no claim is known to be reproduced. ``None``: as many as every batch has.
     """
 
     sampling: Sampling = Sampling()
@@ -38,6 +40,12 @@ class RunSettings(Part):
     frequent: Annotated[float, Field(ge=0.0, le=1.0)] = FREQUENT
     own_words: bool = True
     most: Annotated[int, Field(ge=1)] | None = None
+    reproduce: Annotated[int, Field(ge=0)] | None = None
+
+    @property
+    def reproductions(self) -> int:
+        """Responses to another implementation, and to the prompt again."""
+        return self.sampling.samples if self.reproduce is None else self.reproduce
 
 
 @dataclass(frozen=True, eq=False)

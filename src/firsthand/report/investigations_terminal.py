@@ -146,7 +146,7 @@ def _flattered(experiment: Experiment) -> str:
 def _status(one: Investigation, document: InvestigationsDocument, console: Console) -> Text:
     status, score = status_of(one, document.thresholds.score), one.score
     told = status if score is None else f"{status}, {score:.1f} of 10"
-    told += ", cause confirmed" if has_confirmed_cause(one) else ""
+    told += ", cause confirmed" if has_confirmed_cause(one) else ", no cause confirmed"
     if status == "unfinished" and one.ended:
         told = f"{status}: {one_line(one.ended, 60)}"
     return _text(told, console, _STYLES.get(status, ""))

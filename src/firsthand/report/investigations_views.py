@@ -104,9 +104,10 @@ def change_view(before: Rate, after: Rate, level: float) -> ChangeView | None:
 
 
 def most_informative(investigation: Investigation) -> Experiment | None:
-    """The experiment to show first: one that was decided on fresh responses, then one that was decided, then any.
+    """The experiment to show first.
 
-    Among equals it is the one with the largest change; ``None`` if none has a valid rate on both sides.
+    One that a confirmed cause rests on, else one that was decided on fresh responses, then one that was decided, then
+    any; among equals the one with the largest change. ``None`` if none has a valid rate on both sides.
     """
     before = investigation.baseline.share
     if before is None:
@@ -118,7 +119,8 @@ def most_informative(investigation: Investigation) -> Experiment | None:
     ]
     if not measured:
         return None
-    return max(measured, key=lambda pair: (*_decided(pair[0]), pair[1]))[0]
+    causes = {number for cause in investigation.confirmed_causes for number in cause.experiments}
+    return max(measured, key=lambda pair: (*_decided(pair[0], causes), pair[1]))[0]
 
 
 def size_of_change(investigation: Investigation) -> float:
@@ -129,14 +131,15 @@ def size_of_change(investigation: Investigation) -> float:
     return abs(best.rate.share - before)
 
 
-def _decided(experiment: Experiment) -> tuple[bool, bool]:
+def _decided(experiment: Experiment, causes: set[int]) -> tuple[bool, bool, bool]:
     changes = experiment.decision == "changes"
-    return changes and experiment.stage == "confirmed", changes
+    fresh = changes and experiment.stage == "confirmed"
+    return fresh and experiment.number in causes, fresh, changes
 
 
 def has_confirmed_cause(investigation: Investigation) -> bool:
-    """Whether an edit was found to change the rate on responses that were drawn after it had been fixed."""
-    return any(one.stage == "confirmed" and one.decision == "changes" for one in investigation.experiments)
+    """Whether a cause that was filed rests on an edit that changed the rate in responses drawn after it was fixed."""
+    return bool(investigation.confirmed_causes)
 
 
 def status_of(investigation: Investigation, threshold: float) -> Status:

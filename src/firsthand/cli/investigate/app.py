@@ -18,6 +18,12 @@ MaxTokens = Annotated[int, typer.Option("--max-tokens", help="Longest response, 
 Investigations = Annotated[
     int | None, typer.Option(help="Most investigations; the most frequent behaviours are taken.", min=1)
 ]
+Reproduce = Annotated[
+    int | None,
+    typer.Option(
+        help="Responses to a second way to make each claim's edit; 0: none. Usually as many as --samples.", min=0
+    ),
+]
 Threshold = Annotated[int, typer.Option(help="Lowest rating (1-5) that is investigated.", min=1, max=5)]
 Light = Annotated[
     bool,
@@ -44,6 +50,7 @@ def demo(
     samples: Samples = 24,
     max_tokens: MaxTokens = 32,
     investigations: Investigations = 10,
+    reproduce: Reproduce = None,
     light: Light = True,
     threshold: Threshold = 3,
     seed: Seed = 0,
@@ -67,6 +74,7 @@ def demo(
             drawn={"samples": samples, "max_tokens": max_tokens, "seed": seed},
             limits={"responses": most_responses, "tokens": most_tokens},
             most=investigations,
+            reproduce=reproduce,
             thorough=not light,
             threshold=threshold,
             behaviours=None,
@@ -90,6 +98,7 @@ def run(
     samples: Samples = 30,
     max_tokens: MaxTokens = 500,
     investigations: Investigations = None,
+    reproduce: Reproduce = None,
     light: Light = False,
     threshold: Threshold = 3,
     seed: Seed = 0,
@@ -116,6 +125,7 @@ def run(
             drawn={"samples": samples, "max_tokens": max_tokens, "seed": seed},
             limits={"responses": most_responses, "tokens": most_tokens},
             most=investigations,
+            reproduce=reproduce,
             thorough=not light,
             threshold=threshold,
             behaviours=behaviours,

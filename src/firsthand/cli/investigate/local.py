@@ -39,6 +39,7 @@ class Ask:
         drawn: Fields of :class:`~firsthand.counterfactual.responses.Sampling`.
         limits: Most responses and tokens of the folder.
         most: Most investigations.
+        reproduce: Responses to another implementation of each claim's edit; ``None``: as many as every batch has.
         thorough: Whether the investigator confirms many edits, or few.
         threshold: Lowest rating that is investigated.
         behaviours: A file of behaviours; ``None`` for the built-in ones and those made from prompts.
@@ -55,6 +56,7 @@ class Ask:
     drawn: dict[str, int]
     limits: dict[str, int | None]
     most: int | None
+    reproduce: int | None
     thorough: bool
     threshold: int
     behaviours: Path | None
@@ -68,7 +70,13 @@ class Ask:
         """How prompts are investigated."""
         sampling = Sampling.model_validate(self.drawn)
         own_words = self.behaviours is None
-        return RunSettings(sampling=sampling, threshold=self.threshold, own_words=own_words, most=self.most)
+        return RunSettings(
+            sampling=sampling,
+            threshold=self.threshold,
+            own_words=own_words,
+            most=self.most,
+            reproduce=self.reproduce,
+        )
 
     @property
     def budget(self) -> Budget:
@@ -79,7 +87,12 @@ class Ask:
     def command(self) -> str:
         """The command that repeats the run in a new folder."""
         options: dict[str, object] = {"model": self.model, **self.drawn, "investigations": self.most}
-        options |= {"threshold": self.threshold, "device": self.device, "dtype": self.dtype}
+        options |= {
+            "reproduce": self.reproduce,
+            "threshold": self.threshold,
+            "device": self.device,
+            "dtype": self.dtype,
+        }
         options |= {f"most-{name}": limit for name, limit in self.limits.items()}
         given = [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
         effort = "--thorough" if self.thorough else "--light"
@@ -116,7 +129,7 @@ def run_local(ask: Ask) -> None:
             with Store(ask.out) as store:
                 bench = Bench(target, by_program, store, ask.budget)
                 ran = investigate(ask.prompts, bench, investigator, candidates, settings, progress)
-                concluded = conclude(ran.investigations, bench, settings.sampling.samples, progress)
+                concluded = conclude(ran.investigations, bench, settings, progress)
                 progress.say("writing the report")
                 made = document(ran, concluded, bench, About(target.card(), (ask.command,)))
                 left = finish(made, concluded, ask.out, (UNJUDGED,))

@@ -12,6 +12,9 @@ def print_price(price: Price, budget: Budget, console: Console) -> None:
     lines = [
         f"{price.prompts:,} prompts are sampled: {price.screening:,} responses.",
         f"At most {price.investigations:,} investigations: at most {price.investigating:,} responses.",
+        f"Claims are reproduced in another way: at most {price.reproducing:,} responses."
+        if price.reproducing
+        else "Claims are not reproduced: none will be known to be.",
         f"At most {price.tokens:,} generated tokens in all.",
         f"Budget: {budget.words}.",
     ]

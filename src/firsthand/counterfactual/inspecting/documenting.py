@@ -5,17 +5,19 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from firsthand.counterfactual.claiming import claims_of, errors_of
-from firsthand.counterfactual.concluding import Concluded
+from firsthand.counterfactual.claiming import claims_of
+from firsthand.counterfactual.concluding import Concluded, put_together
 from firsthand.counterfactual.costs import costs_of
-from firsthand.counterfactual.filters import Filters, filtered
-from firsthand.counterfactual.finishing import LIMITS, label_errors
-from firsthand.counterfactual.funnel import Funnel, investigated, sieved, step
+from firsthand.counterfactual.filters import Filters
+from firsthand.counterfactual.finishing import LIMITS, floor_notes, label_errors
+from firsthand.counterfactual.funnel import Funnel, investigated, step
 from firsthand.counterfactual.inspecting.running import StagesResult
 from firsthand.counterfactual.inspecting.stages.settings import ROLES, StagesSettings
-from firsthand.counterfactual.inspecting.stages.stage import STAGES
+from firsthand.counterfactual.inspecting.stages.stage import STAGES, left_by
 from firsthand.counterfactual.prices import load_prices
 from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.responses import Response
+from firsthand.counterfactual.transcripts import Transcripts, answered
 from firsthand.report.investigations_document import Account, InvestigationsDocument, Thresholds
 from firsthand.version import __version__
 
@@ -24,11 +26,17 @@ _REACHED = ("sample", "screen", "classify", "investigate")
 
 def concluded_of(result: StagesResult, settings: StagesSettings) -> Concluded:
     """Claims of a run, the filters applied to them, and the errors of their labels."""
-    stages = filtered(result.claims, Filters(seed=settings.seed))
     begun = investigated(result.investigations, settings.bar)
-    funnel = begun + Funnel(steps=(step("all claims", "claims", len(result.claims), {}),)) + sieved(stages)
+    begun += Funnel(steps=(step("all claims", "claims", len(result.claims), {}),))
     claimings = [claims_of(one) for one in result.investigations if one.report is not None]
-    return Concluded(result.claims, stages, funnel, errors_of(claimings))
+    return put_together(result.claims, claimings, begun, Filters(seed=settings.seed), _transcripts(result, settings))
+
+
+def _transcripts(result: StagesResult, settings: StagesSettings) -> Transcripts:
+    """Some of the screened responses to the prompt of each investigation."""
+    found = left_by(Path(settings.folder).absolute(), "sample", finished=False)
+    said = {one.id: found.get(one.screened.prompt.id, {}).get("responses", []) for one in result.investigations}
+    return {name: answered([Response.model_validate(one) for one in some]) for name, some in said.items() if some}
 
 
 def document_of(
@@ -74,7 +82,7 @@ def document_of(
         started=datetime.fromtimestamp((folder / "prompts.jsonl").stat().st_mtime, UTC),
         finished=datetime.now(UTC),
         stopped=result.stopped,
-        notes=tuple(f"{count:,} x {name}" for name, count in result.counts.items()),
+        notes=(*floor_notes(concluded), *(f"{count:,} x {name}" for name, count in result.counts.items())),
         limits=LIMITS,
         reproduce=tuple(reproduce),
     )

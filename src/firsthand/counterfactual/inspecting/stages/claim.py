@@ -7,7 +7,7 @@ from inspect_ai.solver import TaskState
 from pydantic import Field
 
 from firsthand.counterfactual.claiming import claims_of
-from firsthand.counterfactual.claims import Claim
+from firsthand.counterfactual.claims import Claim, Reproduction
 from firsthand.counterfactual.edits import Edit, Operation, edited
 from firsthand.counterfactual.inspecting.stages.asking import ask
 from firsthand.counterfactual.inspecting.stages.batches import classify, rate_of, respond, shown_prompt
@@ -125,6 +125,7 @@ async def _work(calls: Calls, state: TaskState) -> Found:
             "single_factor": words.single_factor,
             "concreteness": concrete.value.concreteness if concrete.value else None,
             "reproduced": None if again is None else reproduces(claim, again[1]),
+            "reproduction": None if again is None else Reproduction(edit=again[0], rate=again[1]),
         }
     )
     return {
