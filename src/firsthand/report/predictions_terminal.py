@@ -43,8 +43,8 @@ def print_predictions(document: PredictionsDocument, console: Console, files: Se
     console.print(_wide(document, console) if console.width >= WIDE else _narrow(document, console))
     auroc = [one.auroc for one in found.predictors if one.auroc is not None]
     words = (
-        f"Brackets hold {level_text(auroc) if auroc else 'no'} intervals over {found.units:,} independent units "
-        f"({one_line(found.cluster)}). At a probability of one half; coverage is the mass on Yes and No."
+        f"Brackets hold {level_text(auroc) if auroc else 'no'} intervals over {found.units:,} independent units. "
+        "Accuracy, TPR and FPR are at a probability of one half; coverage is the mass on Yes and No."
     )
     console.print(_text(words, console, "dim"))
     _print_flips(document, console)
@@ -54,8 +54,8 @@ def print_predictions(document: PredictionsDocument, console: Console, files: Se
         console.print(_bullet(one_line(note), console))
     if files:
         console.print()
-    for name in files:
-        console.print(_text(one_line(str(name)), console, "dim"))
+    for place in files:
+        console.print(_text(one_line(str(place)), console, "dim"))
 
 
 def _wide(document: PredictionsDocument, console: Console) -> Table:

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "counterfactual"))
 
 from claim_parts import claim
 
-from firsthand.counterfactual.claims import Claim
+from firsthand.counterfactual.claims import Answered, Claim
 from firsthand.counterfactual.responses import Response, Sampling
 from firsthand.counterfactual.rows import row_of
 from firsthand.counterfactual.store import Store
@@ -22,8 +22,9 @@ from firsthand.report.predictions_files import read_json
 
 
 def written(path: Path, claims: list[Claim], responses: bool = True) -> Path:
-    said = {"responses": [Response(text="I am sorry.").model_dump(mode="json")]} if responses else {}
-    path.write_text("".join(json.dumps({**row_of(one), **said}) + "\n" for one in claims))
+    said = (Answered(response=Response(text="I am sorry.")),) if responses else ()
+    made = [one.model_copy(update={"responses": said}) for one in claims]
+    path.write_text("".join(json.dumps(row_of(one)) + "\n" for one in made))
     return path
 
 
@@ -143,5 +144,5 @@ def test_what_cannot_be_done_is_refused_with_what_to_do(
 def test_files_that_are_no_claims_are_refused(firsthand: Command, tmp_path: Path) -> None:
     path = tmp_path / "claims.jsonl"
     path.write_text('{"id": 1}\n')
-    assert_refused(predict(firsthand, path, tmp_path / "run"), "line 1")
+    assert_refused(predict(firsthand, path, tmp_path / "run"), "row 1")
     assert_refused(predict(firsthand, written(path, [claim(1, True)]), tmp_path / "run"), "All 1 claims are true")

@@ -1,99 +1,76 @@
-"""Claims come from exported files or anyone's in that format; whatever is wrong in one is said with its place."""
+"""Claims come from files and folders; the transcript is the first response that says something, or is drawn."""
 
 import json
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from claim_parts import claim
+from claim_parts import claim, prompt
 
-from firsthand.counterfactual.predicting.reading import passes_filters, read_claims_file
+from firsthand.counterfactual.claims import Answered, Claim
+from firsthand.counterfactual.predicting.reading import passes_filters, read, response_of, units_named
 from firsthand.counterfactual.predicting.transcripts import need_target, questions_of, without_response
 from firsthand.counterfactual.responses import Response
 from firsthand.counterfactual.rows import row_of
 from firsthand.errors import CounterfactualError
 
-CLAIMS = [claim(number, label=number % 2 == 0) for number in range(6)]
+
+def said(*texts: str) -> tuple[Answered, ...]:
+    return tuple(Answered(response=Response(text=text)) for text in texts)
 
 
-def written(path: Path, rows: list[dict[str, object]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+CLAIMS = [claim(number, label=number % 2 == 0, responses=said("I am sorry.")) for number in range(6)]
+
+
+def written(path: Path, claims: list[Claim]) -> Path:
+    path.write_text("".join(json.dumps(row_of(one)) + "\n" for one in claims))
     return path
 
 
-def test_json_lines_and_parquet_hold_the_same_claims(tmp_path: Path) -> None:
-    rows = [{**row_of(one), "responses": [Response(text="Yes.").model_dump(mode="json")]} for one in CLAIMS]
-    lines = read_claims_file(written(tmp_path / "c.jsonl", rows))
-    pq.write_table(
-        pa.Table.from_pylist([row_of(one) | {"responses": ["Yes."]} for one in CLAIMS]), tmp_path / "c.parquet"
-    )
-    table = read_claims_file(tmp_path / "c.parquet")
-    assert lines.claims == table.claims == tuple(CLAIMS)
-    assert lines.responses == table.responses == ((Response(text="Yes."),),) * 6
-    assert not without_response(lines)
+def test_a_file_is_read_whole_and_its_fingerprint_is_that_of_its_claims(tmp_path: Path) -> None:
+    one, other = (read(written(tmp_path / name, CLAIMS)) for name in ("a.jsonl", "b.jsonl"))
+    assert one.claims == tuple(CLAIMS)
+    assert one.sha256 == other.sha256
+    assert one.sha256 != read(written(tmp_path / "c.jsonl", CLAIMS[1:])).sha256
+    assert one.targets == ("tiny@1",)
 
 
-def test_claims_that_stand_there_again_are_counted_and_contradictions_refused(tmp_path: Path) -> None:
-    rows = [row_of(one) for one in CLAIMS]
-    read = read_claims_file(written(tmp_path / "c.jsonl", [*rows, rows[0]]))
-    assert len(read.claims) == 6
-    assert read.dropped == {"claims that stand there again": 1}
-    with pytest.raises(CounterfactualError, match="as a true and as a false one"):
-        read_claims_file(written(tmp_path / "d.jsonl", [*rows, {**rows[0], "label": False}]))
+def test_a_folder_without_claims_and_a_file_that_is_none_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "claims.jsonl").write_text("{")
+    for path in (tmp_path, tmp_path / "none.jsonl", tmp_path / "claims.jsonl"):
+        with pytest.raises(CounterfactualError) as refused:
+            read(path)
+        assert refused.value.remedy
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("c.jsonl", "{", "line 1, is no JSON"),
-        ("c.jsonl", "[1]", "line 1, is no JSON object"),
-        ("c.jsonl", '{"id": "x"}', "line 1: A row is no claim"),
-        ("c.jsonl", "", "holds no claim"),
-        ("c.csv", "id", "neither .jsonl nor .parquet"),
-        ("c.parquet", "not parquet", "cannot be read as Parquet"),
-    ],
-)
-def test_bad_files_are_refused_with_what_is_wrong_and_where(tmp_path: Path, name: str, text: str, words: str) -> None:
-    path = tmp_path / name
-    path.write_text(text)
-    with pytest.raises(CounterfactualError, match=words) as refused:
-        read_claims_file(path)
-    assert refused.value.remedy
-
-
-def test_a_folder_without_claims_and_a_file_that_is_not_there_are_refused(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "none.jsonl"):
-        with pytest.raises(CounterfactualError):
-            read_claims_file(path)
-
-
-def test_responses_of_a_wrong_form_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(CounterfactualError, match="responses cannot be read"):
-        read_claims_file(written(tmp_path / "c.jsonl", [{**row_of(CLAIMS[0]), "responses": [3]}]))
-
-
-def test_the_first_response_that_says_something_is_the_transcript_and_claims_without_one_are_told(
-    tmp_path: Path,
-) -> None:
-    silent = Response(text="", ended="filter").model_dump(mode="json")
-    rows = [
-        {**row_of(CLAIMS[0]), "responses": [silent, "First.", "Second."]},
-        {**row_of(CLAIMS[1]), "responses": []},
-        row_of(CLAIMS[2]),
-    ]
-    read = read_claims_file(written(tmp_path / "c.jsonl", rows))
-    assert [one.id for one in without_response(read)] == [CLAIMS[1].id, CLAIMS[2].id]
-    questions, bare = questions_of(read, {CLAIMS[1].prompt.id: Response(text="Drawn.")})
+def test_the_first_response_that_says_something_is_the_transcript_and_claims_without_one_are_told() -> None:
+    withheld = Answered(response=Response(text="", ended="filter"))
+    first = CLAIMS[0].model_copy(update={"responses": (withheld, *said("First.", "Second."))})
+    silent, bare = (CLAIMS[n].model_copy(update={"responses": some}) for n, some in ((1, (withheld,)), (2, ())))
+    assert response_of(first) == Response(text="First.")
+    assert without_response([first, silent, bare]) == [silent, bare]
+    questions, left = questions_of([first, silent, bare], {silent.prompt.id: Response(text="Drawn.")})
     assert [one.response.text for one in questions] == ["First.", "Drawn."]
-    assert bare == [CLAIMS[2]]
-    assert "--target" in need_target(bare).remedy
+    assert left == [bare]
+    assert "--target" in need_target(left).remedy
 
 
-def test_what_nobody_judged_has_not_passed_a_filter() -> None:
+def test_claims_that_share_anything_are_one_unit() -> None:
+    """The first two share a cluster, the second and third a prompt."""
+    a, b, c, d = CLAIMS[:4]
+    b = b.model_copy(update={"cluster": a.cluster})
+    c = c.model_copy(update={"prompt": b.prompt})
+    units = units_named([a, b, c, d])
+    assert units[0] == units[1] == units[2] != units[3]
+    assert units_named([]) == []
+    family = [d.model_copy(update={"prompt": prompt("x" * 120 + end), "cluster": ""}) for end in ("one", "two")]
+    assert len(set(units_named(family))) == 1
+
+
+def test_what_nobody_judged_has_not_passed_a_filter_unless_the_run_says_so() -> None:
     one = CLAIMS[0]
     assert passes_filters(one, rated=True)
     assert not passes_filters(one.model_copy(update={"concreteness": None}), rated=True)
     assert passes_filters(one.model_copy(update={"concreteness": None}), rated=False)
     assert not passes_filters(one.model_copy(update={"reproduced": None}), rated=False)
     assert not passes_filters(one.model_copy(update={"single_factor": False}), rated=False)
+    assert passes_filters(one.model_copy(update={"single_factor": False, "filtered": True}), rated=True)

@@ -25,7 +25,7 @@ from firsthand.analysis.means import clusters_of
 from firsthand.errors import AnalysisError
 
 REQUIRED: Final = ("claim", "label", "predictor", "probability", "coverage")
-FACTS: Final = ("concreteness", "source", "filtered")
+FACTS: Final = ("concreteness", "source", "filtered", "matched")
 _MASS: Final = 1e-4
 """What sums of probabilities may exceed 1 by."""
 

@@ -1,4 +1,4 @@
-"""The same within parts of the claims: unsure ones, by concreteness, by source, filtered or not."""
+"""The same within parts of the claims: unsure ones, by concreteness and source, filtered, matched."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -77,6 +77,9 @@ def parts_of(panel: Panel, baseline: str | None) -> Iterator[Part]:
         passed = facts["filtered"].to_numpy(np.bool_)
         yield Part("filtered: passes every filter", "filtered", passed)
         yield Part("left out by a filter", "filtered", ~passed)
+    if "matched" in facts:
+        alike = (facts["matched"] == True).to_numpy(np.bool_)  # noqa: E712 - a claim may not say
+        yield Part("matched: has a partner that looks alike", "matched", alike)
 
 
 def _result(panel: Panel, part: Part, baseline: str | None) -> SubsetResult:

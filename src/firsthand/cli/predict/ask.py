@@ -1,14 +1,12 @@
 """What ``firsthand predict`` was asked for, checked."""
 
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.predicting.predictors import FLOORS
-from firsthand.counterfactual.predicting.reading import ReadClaims
+from firsthand.counterfactual.predicting.reading import ReadClaims, units_named
 from firsthand.errors import CounterfactualError
 from firsthand.trials.randomness import stream
 
@@ -93,7 +91,7 @@ class Ask:
 
 
 def fewer(read: ReadClaims, most: int | None) -> ReadClaims:
-    """Some of the claims, whole clusters at a time and as many of each label as there are; all, if there are few.
+    """Some of the claims, whole independent units at a time; all, if there are few.
 
     Args:
         read: The claims.
@@ -101,32 +99,20 @@ def fewer(read: ReadClaims, most: int | None) -> ReadClaims:
     """
     if most is None or len(read.claims) <= most:
         return read
-    order = sorted({_cluster(claim) for claim in read.claims})
+    units = units_named(read.claims)
+    order = sorted(set(units))
     stream("predict", "fewer", read.sha256).shuffle(order)
     kept: set[str] = set()
     count = 0
     for cluster in order:
-        size = sum(_cluster(claim) == cluster for claim in read.claims)
+        size = units.count(cluster)
         if count + size <= most:
             kept.add(cluster)
             count += size
-    chosen = [number for number, claim in enumerate(read.claims) if _cluster(claim) in kept]
+    chosen = tuple(claim for claim, unit in zip(read.claims, units, strict=True) if unit in kept)
     if not chosen:
         raise CounterfactualError(
             f"No cluster has as few as {most} claims.", "Raise --most: claims of one cluster are not parted."
         )
-    return ReadClaims(
-        read.name,
-        read.sha256,
-        tuple(_picked(read.claims, chosen)),
-        tuple(read.responses[number] for number in chosen),
-        {**read.dropped, "more claims than were asked for": len(read.claims) - len(chosen)},
-    )
-
-
-def _cluster(claim: Claim) -> str:
-    return claim.cluster or claim.investigation
-
-
-def _picked(claims: Sequence[Claim], numbers: Sequence[int]) -> list[Claim]:
-    return [claims[number] for number in numbers]
+    dropped = {**read.dropped, "more claims than were asked for": len(read.claims) - len(chosen)}
+    return ReadClaims(read.name, read.sha256, chosen, dropped)

@@ -17,7 +17,8 @@ from firsthand.counterfactual.predicting.answered import answers_of
 from firsthand.counterfactual.predicting.finishing import Asked, Session, finish
 from firsthand.counterfactual.predicting.predictors import make_floor
 from firsthand.counterfactual.predicting.questions import Question
-from firsthand.counterfactual.predicting.reading import ReadClaims, read_claims_file
+from firsthand.counterfactual.predicting.reading import ReadClaims
+from firsthand.counterfactual.predicting.reading import read as read_claims
 from firsthand.counterfactual.predicting.running import ask as ask_all
 from firsthand.counterfactual.predicting.transcripts import drawn, need_target, questions_of, without_response
 from firsthand.counterfactual.responses import Response, Sampling
@@ -45,16 +46,16 @@ def run_predict(ask: Ask) -> None:
     """Ask every predictor, or tell the price, and say what was found."""
     if (ask.out / "investigations.jsonl").exists():
         raise CounterfactualError(f"{ask.out} holds investigations.", "Name another folder with --out.")
-    read = fewer(read_claims_file(ask.checked().path), ask.most)
-    if without_response(read) and ask.target is None:
-        raise need_target(without_response(read))
+    read = fewer(read_claims(ask.checked().path), ask.most)
+    if without_response(read.claims) and ask.target is None:
+        raise need_target(without_response(read.claims))
     if ask.dry_run:
         _price(ask, read)
         return
     started = datetime.now(UTC)
     with TerminalProgress() as progress, Store(ask.out) as store:
         fresh = _transcripts(ask, read, store, progress)
-        questions, bare = questions_of(read, fresh)
+        questions, bare = questions_of(read.claims, fresh)
         claims = _asked_about(read, questions)
         asked = [_floor(name, claims, questions, progress) for name in ask.named_floors]
         prompt: str | None = None
@@ -68,7 +69,6 @@ def run_predict(ask: Ask) -> None:
         session = Session(
             read=read,
             claims=claims,
-            questions=questions,
             dropped={"the target gave no response to show": len(bare)} if bare else {},
             drawn=len(fresh),
             prompt=prompt,
@@ -96,7 +96,7 @@ def _asked_about(read: ReadClaims, questions: list[Question]) -> list[Claim]:
 
 
 def _transcripts(ask: Ask, read: ReadClaims, store: Store, progress: Progress) -> dict[str, Response]:
-    bare = without_response(read)
+    bare = without_response(read.claims)
     if not bare or ask.target is None:
         return {}
     loaded = load(ask.target, device=ask.device, dtype=ask.dtype, progress=progress.say)
@@ -168,10 +168,10 @@ def _notes(ask: Ask, asked: list[Asked]) -> tuple[str, ...]:
 
 def _price(ask: Ask, read: ReadClaims) -> None:
     """Tell what a run would cost; transcripts that would have to be drawn are counted at their longest."""
-    bare = without_response(read)
+    bare = without_response(read.claims)
     prompts = {claim.prompt.id for claim in bare}
     stand_in = {prompt: Response(text="word " * ask.max_tokens) for prompt in prompts}
-    questions, _ = questions_of(read, stand_in)
+    questions, _ = questions_of(read.claims, stand_in)
     prices: list[ModelPrice] = []
     with TerminalProgress() as progress:
         for name in ask.models:

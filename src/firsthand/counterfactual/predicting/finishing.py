@@ -14,7 +14,6 @@ from firsthand.analysis.predictions.results import Kind
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.predicting.answered import Answered
 from firsthand.counterfactual.predicting.predictions import Predictor
-from firsthand.counterfactual.predicting.questions import Question
 from firsthand.counterfactual.predicting.reading import ReadClaims
 from firsthand.counterfactual.predicting.tables import (
     CLUSTER,
@@ -80,7 +79,6 @@ class Session:
     Attributes:
         read: The claims as read.
         claims: Those that were asked about.
-        questions: Their questions, in the same order.
         dropped: Claims that were not, by reason.
         drawn: Transcripts that were drawn for this run.
         prompt: What a model read of one claim.
@@ -93,7 +91,6 @@ class Session:
 
     read: ReadClaims
     claims: Sequence[Claim]
-    questions: Sequence[Question]
     dropped: Mapping[str, int]
     drawn: int
     prompt: str | None
@@ -132,7 +129,7 @@ def finish(session: Session, asked: Sequence[Asked], folder: Path) -> Left:
     """
     answers = {one.predictor.name: one.answers for one in asked}
     kinds: dict[str, Kind] = {one.predictor.name: one.predictor.kind for one in asked}
-    table = predictions_table(session.claims, session.questions, answers, kinds)
+    table = predictions_table(session.claims, answers, kinds)
     results = judged(table, kinds, session.baseline, answers)
     document = PredictionsDocument(
         claims=ClaimsCard(

@@ -12,16 +12,14 @@ from firsthand.analysis.predictions.results import Kind, WordingEffect
 from firsthand.analysis.predictions.wordings import Worded, wording_effect
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.predicting.answered import Answered
-from firsthand.counterfactual.predicting.questions import Question
-from firsthand.counterfactual.predicting.reading import passes_filters
+from firsthand.counterfactual.predicting.reading import passes_filters, units_named
 from firsthand.counterfactual.predicting.wordings import WORDINGS
 
-CLUSTER = "cluster"
+CLUSTER = "unit"
 
 
 def predictions_table(
     claims: Sequence[Claim],
-    questions: Sequence[Question],
     answers: Mapping[str, Sequence[Answered]],
     kinds: Mapping[str, Kind],
 ) -> pd.DataFrame:
@@ -29,14 +27,14 @@ def predictions_table(
 
     Args:
         claims: The claims.
-        questions: Their questions, in the same order.
         answers: Answers of each predictor, in the same order.
         kinds: What each predictor is.
     """
     rated = any(claim.concreteness is not None for claim in claims)
+    units = units_named(claims)
     rows: list[dict[str, Any]] = []
     for name, given in answers.items():
-        for claim, question, one in zip(claims, questions, given, strict=True):
+        for claim, unit, one in zip(claims, units, given, strict=True):
             said = one.prediction
             rows.append(
                 {
@@ -48,12 +46,13 @@ def predictions_table(
                     "coverage": said.coverage,
                     "calls": said.calls,
                     "note": said.note,
-                    CLUSTER: question.cluster,
+                    CLUSTER: unit,
                     "investigation": claim.investigation,
                     "target": claim.target,
                     "concreteness": claim.concreteness,
                     "source": claim.prompt.source,
                     "filtered": passes_filters(claim, rated),
+                    "matched": claim.matched,
                     "shortened": one.shortened,
                     "tokens": one.tokens,
                 }

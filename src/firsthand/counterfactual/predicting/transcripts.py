@@ -6,7 +6,7 @@ from typing import Final
 from firsthand.counterfactual.asking import Bench, by_program, sample
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.predicting.questions import Question
-from firsthand.counterfactual.predicting.reading import ReadClaims
+from firsthand.counterfactual.predicting.reading import response_of
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.responses import Request, Response, Target
 from firsthand.counterfactual.store import Store
@@ -17,9 +17,9 @@ BATCH: Final = "predict.transcript"
 """Batch of responses that are drawn to be shown: nothing was ever chosen or measured by them."""
 
 
-def without_response(read: ReadClaims) -> list[Claim]:
-    """Claims whose file holds no response that could be shown."""
-    return [claim for claim, responses in zip(read.claims, read.responses, strict=True) if not responses]
+def without_response(claims: Sequence[Claim]) -> list[Claim]:
+    """Claims that hold no response that could be shown."""
+    return [claim for claim in claims if response_of(claim) is None]
 
 
 def drawn(claims: Sequence[Claim], target: Target, store: Store, progress: Progress) -> dict[str, Response]:
@@ -37,19 +37,19 @@ def drawn(claims: Sequence[Claim], target: Target, store: Store, progress: Progr
     return {prompt: batch[0] for prompt, batch in zip(prompts, batches, strict=True) if batch and not batch[0].missing}
 
 
-def questions_of(read: ReadClaims, fresh: dict[str, Response] | None = None) -> tuple[list[Question], list[Claim]]:
+def questions_of(
+    claims: Sequence[Claim], fresh: dict[str, Response] | None = None
+) -> tuple[list[Question], list[Claim]]:
     """The question that each claim puts, and the claims that have no response to put it beside.
 
-    The first stored response is shown, whatever it says: choosing one that shows the behaviour would tell the baseline.
-
     Args:
-        read: The claims.
+        claims: The claims.
         fresh: Responses that were drawn, by the prompt's id.
     """
     questions: list[Question] = []
     bare: list[Claim] = []
-    for claim, responses in zip(read.claims, read.responses, strict=True):
-        response = responses[0] if responses else (fresh or {}).get(claim.prompt.id)
+    for claim in claims:
+        response = response_of(claim) or (fresh or {}).get(claim.prompt.id)
         if response is None:
             bare.append(claim)
         else:

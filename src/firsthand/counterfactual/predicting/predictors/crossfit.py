@@ -10,10 +10,12 @@ from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.predicting.predictions import Kind
 from firsthand.counterfactual.predicting.predictors.fixed import Fixed
 from firsthand.counterfactual.predicting.questions import Question
+from firsthand.counterfactual.predicting.reading import units_named
 from firsthand.trials.canonical import digest
 
 FOLDS: Final = 10
 _SEED: Final = 0
+_LEAST: Final = 1e-6
 _UNFIT: Final = "The other clusters hold no claims of both labels to learn from."
 
 FitPredict = Callable[[Sequence[int], NDArray[np.int64], Sequence[int]], NDArray[np.float64]]
@@ -24,9 +26,10 @@ probabilities."""
 def held_out(labels: NDArray[np.int64], clusters: Sequence[str], fit: FitPredict) -> list[float | None]:
     """Probabilities for every claim, from classifiers that saw no claim of its cluster.
 
-    Folds have about equal shares of true claims: answers of all folds are ranked together, and a fold that learnt from
-    more true claims would rank its own too high, just where there are fewer of them. Where there is nothing to learn
-    and clusters are few, what is left of that still takes such a floor below one half: constant floors stand beside it.
+    Answers of all folds are ranked together, and a fold that learnt from more true claims would rank its own too high,
+    just where there are fewer of them. So folds have about equal shares of true claims, and the log-odds of each are
+    centred on its own mean, which no label enters. Where there is nothing to learn and clusters are few, a floor may
+    still fall below one half: constant floors stand beside it.
 
     Args:
         labels: 1 for a true claim, else 0 ``[claims]``.
@@ -46,8 +49,11 @@ def held_out(labels: NDArray[np.int64], clusters: Sequence[str], fit: FitPredict
     for train, test in splitter.split(np.zeros(len(labels)), labels, np.asarray(clusters)):
         if len(set(labels[train].tolist())) < 2:
             continue
-        for number, probability in zip(test.tolist(), fit(train.tolist(), labels[train], test.tolist()), strict=True):
-            found[number] = float(np.clip(probability, 0.0, 1.0))
+        given = np.clip(fit(train.tolist(), labels[train], test.tolist()), _LEAST, 1.0 - _LEAST)
+        odds = np.log(given) - np.log1p(-given)
+        centred = 1.0 / (1.0 + np.exp(odds.mean() - odds))
+        for number, probability in zip(test.tolist(), centred.tolist(), strict=True):
+            found[number] = probability
     return found
 
 
@@ -70,7 +76,7 @@ def cross_fitted(
         kind: What it is.
     """
     labels = np.array([claim.label for claim in claims], dtype=np.int64)
-    probabilities = held_out(labels, [question.cluster for question in questions], fit)
+    probabilities = held_out(labels, units_named(claims), fit)
     seen = digest([[question.model_dump(mode="json") for question in questions], labels.tolist()])
     by_claim = {question.claim: one for question, one in zip(questions, probabilities, strict=True)}
     return Fixed(name, f"{name} {version} {seen}", by_claim, kind, _UNFIT)
