@@ -5,7 +5,7 @@ import pytest
 from predictions_plain import drawn, panel, table
 from sklearn.metrics import roc_auc_score
 
-from firsthand.analysis.predictions import Panel
+from firsthand.analysis.predictions import Panel, judged_predictions
 from firsthand.analysis.predictions.subsets import subsets
 from firsthand.analysis.predictions.wordings import Worded, combined, wording_effect
 
@@ -59,6 +59,19 @@ def test_what_order_and_wording_do_is_told_apart_from_what_claims_do() -> None:
     assert 0.05 < found.order.value < 0.15
     areas = [one.auroc.value for one in found.wordings if one.auroc is not None]
     assert areas == pytest.approx([roc_auc_score(truth, claim)] * 4)
+
+
+def test_whoever_answers_to_the_order_of_the_answers_is_named() -> None:
+    truth, codes, first, _ = drawn(4)
+    odds = np.column_stack([np.full(len(truth), 1.5), np.full(len(truth), -1.5)]) + first[:, None]
+    said = Worded(("a", "b"), (0, 0), (True, False), odds, np.ones(odds.shape))
+    made = panel(truth, codes, floor=np.full(len(truth), 0.5), one=first)
+    effects = [wording_effect(made, "one", said)]
+    notes = judged_predictions(made, {"one": "observer", "floor": "floor"}, wordings=effects).notes
+    assert any("not to the claim" in note and "one" in note for note in notes)
+    assert not any(
+        "not to the claim" in note for note in judged_predictions(made, {"one": "observer", "floor": "floor"}).notes
+    )
 
 
 def test_wordings_are_combined_by_their_mean_log_odds() -> None:

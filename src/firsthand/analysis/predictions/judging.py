@@ -12,6 +12,9 @@ from firsthand.analysis.predictions.subsets import subsets
 from firsthand.analysis.predictions.uplift import over_floors, uplift
 from firsthand.errors import AnalysisError
 
+MUCH: Final = 0.2
+"""Effect of the order of the answers from which on a reader is told of it."""
+
 FEW_UNITS: Final = 20
 """Independent units below which a reader is told that intervals are rough."""
 
@@ -64,7 +67,17 @@ def judged_predictions(
         flips=tuple(flips(panel, name, baseline) for name in others if baseline is not None and name != baseline),
         subsets=subsets(panel, baseline),
         wordings=tuple(wordings),
-        notes=_notes(panel, predictors, floors),
+        notes=(*_notes(panel, predictors, floors), *_on_wordings(wordings)),
+    )
+
+
+def _on_wordings(effects: Sequence[WordingEffect]) -> tuple[str, ...]:
+    """Who answers to the order in which the answers are named rather than to the claim."""
+    return tuple(
+        f"Naming 'Yes' first rather than second moves the probability that {one.name} gives by "
+        f"{100 * one.order.value:+.0f} points: at one half it answers to the order of the answers, not to the claim."
+        for one in effects
+        if one.order is not None and abs(one.order.value) >= MUCH and (one.order.low > 0.0 or one.order.high < 0.0)
     )
 
 

@@ -183,8 +183,8 @@ def verified(folder: Path) -> dict[str, int]:
     document = read_json(folder / "result.json")
     table = pd.read_parquet(folder / "data" / "predictions.parquet")
     kinds: dict[str, Kind] = {one.name: one.kind for one in document.predictors}
-    again = judged(table, kinds, document.results.baseline, {})
-    if again != document.results.model_copy(update={"wordings": ()}):
+    again = judged(table, kinds, document.results.baseline, _kept(folder / LINES))
+    if again != document.results:
         raise TraceError(
             f"The numbers in {folder / 'result.json'} are not those of the predictions beside it.",
             "Run the same `firsthand predict` again: nothing is asked twice.",
@@ -194,6 +194,21 @@ def verified(folder: Path) -> dict[str, int]:
         with Store(folder) as store:
             counts |= {f"kept {kind}": count for kind, count in store.checked().items() if count}
     return counts
+
+
+def _kept(path: Path) -> dict[str, list[Answered]]:
+    """Answers as they were written, by predictor."""
+    found: dict[str, list[Answered]] = {}
+    try:
+        for line in path.read_text(encoding="utf-8").split("\n"):
+            if line:
+                row = json.loads(line)
+                row.pop("label")
+                one = Answered.model_validate(row)
+                found.setdefault(one.prediction.predictor, []).append(one)
+    except (OSError, ValueError, KeyError) as error:
+        raise TraceError(f"{path} is damaged: {error}.", "Run the same `firsthand predict` again.") from error
+    return found
 
 
 def _lines(claims: Sequence[Claim], answers: Mapping[str, Sequence[Answered]]) -> bytes:
