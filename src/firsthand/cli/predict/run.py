@@ -114,6 +114,8 @@ def _predictors(ask: Ask, name: str, read: ReadClaims, progress: Progress) -> It
     """A model in every form in which it is asked."""
     loaded = load(name, device=ask.device, dtype=ask.dtype, progress=progress.say)
     itself = name == ask.target or any(is_target(loaded, target) for target in read.targets)
+    if name == ask.target and not all(is_target(loaded, target) for target in read.targets):
+        progress.say(f"the claims do not say that {name} is their target: that is taken from --target")
     for form in _FORMS[ask.form]:
         yield LocalPredictor(loaded, "base" if itself else "observer", form, longest=ask.longest)
 
@@ -162,7 +164,7 @@ def _notes(ask: Ask, asked: list[Asked]) -> tuple[str, ...]:
         if card.invalid:
             notes.append(f"{sum(card.invalid.values())} answers of {card.name} are invalid.")
     if ask.target is not None and ask.target in ask.models:
-        notes.append(f"{ask.target} was named as the target by whoever ran this.")
+        notes.append(f"{ask.target} was named as the target by whoever ran this, whatever the claims say.")
     return tuple(notes)
 
 
