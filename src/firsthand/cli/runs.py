@@ -16,25 +16,29 @@ from firsthand.claims import read_frozen
 from firsthand.claims.studies import LABEL_STUDIES, command_of, frozen_kind
 from firsthand.cli.progress import TerminalProgress
 from firsthand.errors import TraceError
-from firsthand.report import injection_files, investigations_files, labels_files
+from firsthand.report import injection_files, investigations_files, labels_files, predictions_files
 from firsthand.report.files import read_json, write_json, write_text
 from firsthand.report.injection_html import write_injection_html
 from firsthand.report.investigations_html import write_investigations
 from firsthand.report.labels_html import write_labels_html
+from firsthand.report.predictions_html import write_predictions_html
 from firsthand.report.terminal import print_profile
 from firsthand.trials.files import read_json as read_any_json
 from firsthand.trials.trace import Trace
 from firsthand.trials.verify import verify_trace
 
 INVESTIGATIONS: Final = "investigations"
+PREDICTIONS: Final = "predictions"
 
 
 def study_of(folder: Path) -> str:
     """The study whose frozen claim a run folder holds; ``register`` where there is none.
 
-    A run of counterfactual investigations has no frozen claim: it makes claims.
+    A run of counterfactual investigations has no frozen claim: it makes claims. One of predictions reads them.
     """
     path = folder / "claim.frozen.json"
+    if not path.exists() and (folder / "predictions.jsonl").exists():
+        return PREDICTIONS
     if not path.exists() and (folder / "investigations.jsonl").exists():
         return INVESTIGATIONS
     held = read_any_json(path) if path.exists() else None
@@ -49,6 +53,11 @@ def run_rescore(folder: Path, observers: tuple[str, ...], json: Path | None) -> 
         raise TraceError(
             f"{folder} holds the label study {study}, whose observers are part of its claim.",
             f"Name the observers that you want in a new claim, and run it: firsthand {command_of(study)} --help.",
+        )
+    if study == PREDICTIONS:
+        raise TraceError(
+            f"{folder} holds predictions, whose predictors are named when they are asked.",
+            "Name another with `firsthand predict CLAIMS --model NAME` in the same folder: nothing is asked twice.",
         )
     if study == INVESTIGATIONS:
         raise TraceError(
@@ -73,6 +82,9 @@ def run_verify(folder: Path, json: Path | None) -> None:
     study = study_of(folder)
     if study == INVESTIGATIONS:
         _verify_investigations(folder, json)
+        return
+    if study == PREDICTIONS:
+        _verify_predictions(folder, json)
         return
     frozen = read_frozen(folder / "claim.frozen.json", frozen_kind(study))
     if study == "register":
@@ -99,6 +111,17 @@ def _verify_investigations(folder: Path, json: Path | None) -> None:
             counts |= store.checked()
     told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
     Console().print(f"{told}: as written.", markup=False, highlight=False, soft_wrap=True)
+    if json is not None:
+        write_text(json, dumps({"schema_version": 1, "counts": counts}, indent=2) + "\n")
+
+
+def _verify_predictions(folder: Path, json: Path | None) -> None:
+    """Check that what was kept is as written, and that the numbers are those of the predictions."""
+    from firsthand.counterfactual.predicting.finishing import verified
+
+    counts = verified(folder)
+    told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+    Console().print(f"{told}: as written, and the numbers are theirs.", markup=False, highlight=False, soft_wrap=True)
     if json is not None:
         write_text(json, dumps({"schema_version": 1, "counts": counts}, indent=2) + "\n")
 
@@ -138,7 +161,10 @@ def write_report(folder: Path, out: Path, json: Path | None) -> None:
     if not path.exists():
         raise _unfinished(folder, study)
     document: BaseModel
-    if study == INVESTIGATIONS:
+    if study == PREDICTIONS:
+        document = predictions_files.read_json(path)
+        page = write_predictions_html(document, out)
+    elif study == INVESTIGATIONS:
         document = investigations_files.read_json(path)
         page = write_investigations(document, out)[0]
     elif study in LABEL_STUDIES:

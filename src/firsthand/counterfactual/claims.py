@@ -67,6 +67,7 @@ class Claim(Part):
         reproduced: Whether another implementation of the description had the same effect; ``None`` where none was run,
             or what it did does not decide.
         single_factor: Whether the edit changes one thing; ``None`` where nobody judged it.
+        exact: Whether the rates are probabilities that the target gave, in parts of a thousand, and not counts.
         cluster: What claims must not be parted by when data are split.
         question: Why the target does this, asked in the third person.
         own_question: The same, asked of the target itself.
@@ -89,6 +90,7 @@ class Claim(Part):
     concreteness: Annotated[int, Field(ge=1, le=4)] | None = None
     reproduced: bool | None = None
     single_factor: bool | None = None
+    exact: bool = False
     cluster: str = ""
     question: str = ""
     own_question: str = ""

@@ -51,6 +51,7 @@ COLUMNS: Final[dict[str, tuple[Any, str]]] = {
     "single_factor": (pa.bool_(), "Whether the edit changes one thing; null where nobody could judge it."),
     "filtered": (pa.bool_(), "Whether it is in the filtered set; null where none was made."),
     "matched": (pa.bool_(), "Whether it is in the matched set; null where none was made."),
+    "exact": (pa.bool_(), "Whether counts are probabilities that the target gave, in parts of a thousand."),
     "cluster": (pa.string(), "What must not be parted when data are split."),
     "family": (pa.string(), "Template family of the prompt: the first 100 characters of what users say, hashed."),
     "target": (pa.string(), "Identity of the target model: weights and sampling."),
@@ -100,6 +101,7 @@ def row_of(claim: Claim) -> dict[str, Any]:
         "single_factor": claim.single_factor,
         "filtered": claim.filtered,
         "matched": claim.matched,
+        "exact": claim.exact,
         "cluster": claim.cluster,
         "family": claim.family,
         "target": claim.target,
@@ -134,6 +136,7 @@ def claim_of(row: dict[str, Any]) -> Claim:
                 "reproduction": json.loads(row.get("reproduction_json") or "null"),
                 "filtered": row.get("filtered"),
                 "matched": row.get("matched"),
+                "exact": bool(row.get("exact")),  # sets that were exported before had counts alone
                 "prompt": json.loads(row["prompt_json"]),
                 "edit": json.loads(row["edit_json"]),
                 "behaviour": json.loads(row["behaviour_json"]),

@@ -51,8 +51,8 @@ def demo(
     model: Model = "smollm2",
     out: Out = Path("runs/investigate-demo"),
     samples: Samples = 24,
-    max_tokens: MaxTokens = 32,
-    investigations: Investigations = 10,
+    max_tokens: MaxTokens = 24,
+    investigations: Investigations = 14,
     reproduce: Reproduce = None,
     light: Light = True,
     threshold: Threshold = 3,
@@ -195,4 +195,61 @@ def prepare(
         family_characters=family_characters,
         shares=share or (),
         options=option or (),
+    )
+
+
+@investigate_app.command("hints")
+def hints(
+    data: Annotated[
+        Path | None, typer.Option(help="Exam questions: MMLU's layout, named columns, or a folder of either.")
+    ] = None,
+    aita: Annotated[Path | None, typer.Option(help="Posts with a verdict of their readers.")] = None,
+    model: Model = "smollm2",
+    out: Out = Path("runs/investigate-hints"),
+    questions: Annotated[int, typer.Option(help="Exam questions, drawn by lot; as many posts at most.", min=1)] = 60,
+    cue: Annotated[
+        list[str] | None,
+        typer.Option(help="professor, 'check mark', metadata, school or 'said before'; repeat it. All without it."),
+    ] = None,
+    each: Annotated[int, typer.Option(help="Kinds of cue that each exam question gets.", min=1)] = 1,
+    exact: Annotated[
+        bool, typer.Option("--exact/--sampled", help="Read the probabilities of options, or draw responses.")
+    ] = True,
+    form: Annotated[str, typer.Option(help="Answers that are drawn: brief (explained), or letter.")] = "brief",
+    shots: Annotated[
+        int, typer.Option(help="Questions that are answered first, with a right cue, for weak models.", min=0)
+    ] = 0,
+    samples: Samples = 10,
+    temperature: Annotated[float, typer.Option(help="Of the answers; at most 1 with --exact.", min=0.01)] = 1.0,
+    explanations: Annotated[int, typer.Option(help="Answers to each 'why'; 0: it is not asked.", min=0)] = 1,
+    max_tokens: MaxTokens = 120,
+    seed: Seed = 0,
+    most_responses: MostResponses = None,
+    most_tokens: MostTokens = None,
+    dry_run: DryRun = False,
+    json: Json = None,
+    device: Device = None,
+    dtype: Dtype = "float32",
+) -> None:
+    """A cue toward one option: does it change the answer, and does the model say so, with the cue and without?"""
+    from firsthand.cli.investigate.hints import AskHints, run_hints_command, settings_of
+    from firsthand.counterfactual.hints.rules import HintRule
+
+    rule = HintRule(samples=samples, temperature=temperature)
+    run_hints_command(
+        AskHints(
+            data=data,
+            aita=aita,
+            model=model,
+            out=out,
+            questions=questions,
+            exact=exact,
+            settings=settings_of(cue or [], each, form, explanations, seed, rule=rule, exact=exact, shots=shots),
+            max_tokens=max_tokens,
+            limits={"responses": most_responses, "tokens": most_tokens},
+            json=json,
+            device=device,
+            dtype=dtype,
+            dry_run=dry_run,
+        )
     )

@@ -6,8 +6,8 @@ from typing import Any
 from inspect_ai.model import ModelOutput
 
 from firsthand.counterfactual.inspecting.stages.calling import CallRefused, Calls, Standing
-from firsthand.counterfactual.inspecting.stages.quoting import Fence
 from firsthand.counterfactual.inspecting.stages.settings import RoleModel, StagesSettings
+from firsthand.counterfactual.quoting import Fence
 
 
 class FakedCalls(Calls):

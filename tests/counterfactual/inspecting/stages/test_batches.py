@@ -122,7 +122,7 @@ SAID = [
 
 def test_a_program_judges_without_any_call() -> None:
     calls = FakedCalls([])
-    found = asyncio.run(classify(calls, Pattern(question="?", pattern="lighthouse", cut_off="invalid"), SAID, "b"))
+    found = asyncio.run(classify(calls, Pattern(question="?", pattern="lighthouse"), SAID, "b"))
     assert [one.verdict for one in found] == ["yes", "no", "invalid", "invalid", "invalid"]
     assert calls.asked == []
 

@@ -7,7 +7,7 @@ from planted_world import CALLS, HOSTILE
 from running_world import run
 
 from firsthand.counterfactual.inspecting.running import StagesResult
-from firsthand.counterfactual.inspecting.stages.quoting import RULE
+from firsthand.counterfactual.quoting import RULE
 from firsthand.counterfactual.responses import Sampling
 
 QUOTE = re.compile(r"^BEGIN ([0-9a-f]{16}) .*?^END \1$", re.DOTALL | re.MULTILINE)

@@ -24,9 +24,9 @@ from pydantic import ValidationError
 
 from firsthand.counterfactual.inspecting.converting import concerns_all
 from firsthand.counterfactual.inspecting.stages.calling import CallRefused, Calls
-from firsthand.counterfactual.inspecting.stages.quoting import RULE
 from firsthand.counterfactual.inspecting.stages.settings import RoleName
 from firsthand.counterfactual.part import Part
+from firsthand.counterfactual.quoting import RULE
 
 ReplyT = TypeVar("ReplyT", bound=Part)
 

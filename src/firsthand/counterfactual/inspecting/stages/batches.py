@@ -12,10 +12,10 @@ from firsthand.counterfactual.inspecting.converting import messages_of, response
 from firsthand.counterfactual.inspecting.settings import settings_of
 from firsthand.counterfactual.inspecting.stages.asking import ask
 from firsthand.counterfactual.inspecting.stages.calling import CallRefused, Calls
-from firsthand.counterfactual.inspecting.stages.quoting import quoted
 from firsthand.counterfactual.inspecting.together import side_by_side
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.quoting import quoted
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.responses import Request, Response, Sampling
 from firsthand.errors import CounterfactualError

@@ -11,10 +11,10 @@ from firsthand.counterfactual.deciding import change_interval, decided
 from firsthand.counterfactual.edits import Edit, Operation, edited
 from firsthand.counterfactual.inspecting.stages.batches import Classified, classify, rate_of, respond, shown
 from firsthand.counterfactual.inspecting.stages.calling import Calls
-from firsthand.counterfactual.inspecting.stages.quoting import as_meant
 from firsthand.counterfactual.investigation import Cause, Experiment, Report, Screened
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.quoting import as_meant
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.responses import Request, Response
 from firsthand.errors import CounterfactualError

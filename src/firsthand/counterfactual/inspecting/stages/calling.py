@@ -18,9 +18,9 @@ from firsthand.counterfactual.costs import money_text
 from firsthand.counterfactual.inspecting.choices import CHOICES_REFUSED, PerCall
 from firsthand.counterfactual.inspecting.failing import Fault, Line, cause_of, fault_of, reason_of, status_of, unusable
 from firsthand.counterfactual.inspecting.ledger import used
-from firsthand.counterfactual.inspecting.stages.quoting import Fence
 from firsthand.counterfactual.inspecting.stages.settings import RoleName, StagesSettings
 from firsthand.counterfactual.prices import PriceTable
+from firsthand.counterfactual.quoting import Fence
 from firsthand.counterfactual.usage import Entry, Usage
 from firsthand.errors import CounterfactualError
 

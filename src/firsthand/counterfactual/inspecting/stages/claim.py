@@ -14,11 +14,11 @@ from firsthand.counterfactual.inspecting.stages.batches import classify, rate_of
 from firsthand.counterfactual.inspecting.stages.bench import meant
 from firsthand.counterfactual.inspecting.stages.calling import Calls
 from firsthand.counterfactual.inspecting.stages.from_logs import investigations_from_logs
-from firsthand.counterfactual.inspecting.stages.quoting import quoted
 from firsthand.counterfactual.inspecting.stages.showing import shown_changes
 from firsthand.counterfactual.inspecting.stages.stage import Found, Run, left_by, opened, sample_of, staged
 from firsthand.counterfactual.investigation import Investigation
 from firsthand.counterfactual.part import Part
+from firsthand.counterfactual.quoting import quoted
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.reproducing import reproduces
 from firsthand.counterfactual.responses import Request

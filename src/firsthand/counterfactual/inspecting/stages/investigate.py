@@ -12,7 +12,6 @@ from firsthand.counterfactual.costs import money_text
 from firsthand.counterfactual.inspecting.stages.batches import classify, rate_of, respond, shown, shown_prompt
 from firsthand.counterfactual.inspecting.stages.bench import Bench, described
 from firsthand.counterfactual.inspecting.stages.calling import CallRefused, Calls
-from firsthand.counterfactual.inspecting.stages.quoting import RULE, quoted
 from firsthand.counterfactual.inspecting.stages.stage import (
     Found,
     Run,
@@ -23,6 +22,7 @@ from firsthand.counterfactual.inspecting.stages.stage import (
 )
 from firsthand.counterfactual.inspecting.stages.wording import LIGHT, REPORT, RESAMPLE, THOROUGH
 from firsthand.counterfactual.investigation import Screened
+from firsthand.counterfactual.quoting import RULE, quoted
 from firsthand.counterfactual.responses import Request
 
 SILENT: Final = 3

@@ -4,8 +4,8 @@ import json
 
 from firsthand.counterfactual.edits import changes, turn_changes
 from firsthand.counterfactual.inspecting.stages.calling import Calls
-from firsthand.counterfactual.inspecting.stages.quoting import quoted
 from firsthand.counterfactual.prompts import Prompt, Turn
+from firsthand.counterfactual.quoting import quoted
 
 _AROUND = 60
 

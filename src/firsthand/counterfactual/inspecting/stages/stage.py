@@ -17,10 +17,10 @@ from inspect_ai.util import LimitExceededError
 
 from firsthand.counterfactual.inspecting.stages.calling import CallLost, Calls, RunStopped, Standing
 from firsthand.counterfactual.inspecting.stages.marks import marks_of
-from firsthand.counterfactual.inspecting.stages.quoting import Fence, fence_key
 from firsthand.counterfactual.inspecting.stages.settings import StagesSettings
 from firsthand.counterfactual.prices import load_prices
 from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.quoting import Fence, fence_key
 from firsthand.counterfactual.usage import Entry
 from firsthand.errors import CounterfactualError
 from firsthand.trials.files import read_json

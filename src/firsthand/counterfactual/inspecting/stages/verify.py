@@ -12,13 +12,13 @@ from firsthand.counterfactual.inspecting.stages.asking import ask
 from firsthand.counterfactual.inspecting.stages.batches import shown_prompt
 from firsthand.counterfactual.inspecting.stages.bench import described
 from firsthand.counterfactual.inspecting.stages.calling import Calls
-from firsthand.counterfactual.inspecting.stages.quoting import quoted
 from firsthand.counterfactual.inspecting.stages.showing import shown_changes
 from firsthand.counterfactual.inspecting.stages.stage import Found, Run, left_by, opened, sample_of, staged
 from firsthand.counterfactual.inspecting.together import side_by_side
 from firsthand.counterfactual.investigation import Cause, Experiment, Judgement, Report, Screened, mean_score
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.quoting import quoted
 from firsthand.counterfactual.rates import Rate
 
 

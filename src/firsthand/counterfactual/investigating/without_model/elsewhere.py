@@ -90,7 +90,7 @@ def shorter_by(prompt: Prompt, edit: Edit) -> int:
 
 def _tries(findings: Findings, size: int, segments: Sequence[Segment], kind: Kind) -> Iterator[Made | None]:
     """Edits in the order in which they are preferred; where nothing can be exchanged that is as long, as much goes."""
-    if kind != "removed" and kind != "replaced":
+    if kind == "first to last" or kind == "reversed":
         yield _moved(findings, size, segments, kind)
         return
     if kind == "replaced":

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from planted_world import HOSTILE
 
-from firsthand.counterfactual.inspecting.stages.quoting import Fence, as_meant, fence_key, quoted
+from firsthand.counterfactual.quoting import Fence, as_meant, fence_key, quoted
 
 KEY = Fence(b"k" * 32)
 
