@@ -13,6 +13,7 @@ import typer
 
 from firsthand.cli.investigate.app import investigate_app
 from firsthand.cli.labels.app import labels_app
+from firsthand.cli.train.app import train_app
 from firsthand.errors import FirsthandError
 from firsthand.version import __version__
 
@@ -27,6 +28,7 @@ claim_app = typer.Typer(help="Write, check and freeze claims.", no_args_is_help=
 app.add_typer(claim_app, name="claim")
 app.add_typer(labels_app, name="labels")
 app.add_typer(investigate_app, name="investigate")
+app.add_typer(train_app, name="train")
 
 INTERRUPTED = 130
 

@@ -22,19 +22,25 @@ from firsthand.report.injection_html import write_injection_html
 from firsthand.report.investigations_html import write_investigations
 from firsthand.report.labels_html import write_labels_html
 from firsthand.report.terminal import print_profile
+from firsthand.report.training_document import MARKER
+from firsthand.report.training_html import read_training, write_training_html
 from firsthand.trials.files import read_json as read_any_json
 from firsthand.trials.trace import Trace
 from firsthand.trials.verify import verify_trace
 
 INVESTIGATIONS: Final = "investigations"
+TRAINING: Final = "training"
 
 
 def study_of(folder: Path) -> str:
     """The study whose frozen claim a run folder holds; ``register`` where there is none.
 
-    A run of counterfactual investigations has no frozen claim: it makes claims.
+    A run of counterfactual investigations has no frozen claim: it makes claims. Nor has a training run, which is made
+    on claims.
     """
     path = folder / "claim.frozen.json"
+    if not path.exists() and (folder / MARKER).exists():
+        return TRAINING
     if not path.exists() and (folder / "investigations.jsonl").exists():
         return INVESTIGATIONS
     held = read_any_json(path) if path.exists() else None
@@ -55,6 +61,11 @@ def run_rescore(folder: Path, observers: tuple[str, ...], json: Path | None) -> 
             f"{folder} holds counterfactual investigations, which nobody was observed in.",
             "Hold predictors against its claims, in the folder claims.",
         )
+    if study == TRAINING:
+        raise TraceError(
+            f"{folder} holds a training run, whose rivals were trained.",
+            "Judge its predictions with firsthand.analysis.self_cross.",
+        )
     if study != "register":
         raise TraceError(
             f"{folder} holds an injection study, whose observers are not chosen by name.",
@@ -73,6 +84,9 @@ def run_verify(folder: Path, json: Path | None) -> None:
     study = study_of(folder)
     if study == INVESTIGATIONS:
         _verify_investigations(folder, json)
+        return
+    if study == TRAINING:
+        _verify_training(folder, json)
         return
     frozen = read_frozen(folder / "claim.frozen.json", frozen_kind(study))
     if study == "register":
@@ -97,6 +111,17 @@ def _verify_investigations(folder: Path, json: Path | None) -> None:
     if (folder / NAME).exists():
         with Store(folder) as store:
             counts |= store.checked()
+    told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+    Console().print(f"{told}: as written.", markup=False, highlight=False, soft_wrap=True)
+    if json is not None:
+        write_text(json, dumps({"schema_version": 1, "counts": counts}, indent=2) + "\n")
+
+
+def _verify_training(folder: Path, json: Path | None) -> None:
+    """Check claims, adapters and predictions against what was written."""
+    from firsthand.counterfactual.training.folders import verified
+
+    counts = verified(folder)
     told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
     Console().print(f"{told}: as written.", markup=False, highlight=False, soft_wrap=True)
     if json is not None:
@@ -141,6 +166,9 @@ def write_report(folder: Path, out: Path, json: Path | None) -> None:
     if study == INVESTIGATIONS:
         document = investigations_files.read_json(path)
         page = write_investigations(document, out)[0]
+    elif study == TRAINING:
+        document = read_training(path)
+        page = write_training_html(document, out)
     elif study in LABEL_STUDIES:
         document = labels_files.read_json(path)
         page = write_labels_html(document, out)
@@ -156,6 +184,7 @@ def write_report(folder: Path, out: Path, json: Path | None) -> None:
 
 
 def _unfinished(folder: Path, study: str) -> TraceError:
+    command = "train demo" if study == TRAINING else command_of(study)
     return TraceError(
-        f"{folder} holds no finished run.", f"Finish it first with: firsthand {command_of(study)} --out {folder}"
+        f"{folder} holds no finished run.", f"Finish it first with: firsthand {command} --out {folder}"
     )
