@@ -68,10 +68,11 @@ class DemoPlan(Part):
 
 FULL: Final = DemoPlan()
 QUICK: Final = DemoPlan(
-    layers=6,
+    layers=4,
     stranger=False,
-    groups=36,
+    groups=30,
     seeds=(0, 1),
+    chats=240,
     training=TrainSettings(rank=16, alpha=32.0, learning_rate=2e-3, epochs=3, checkpoint_steps=10),
 )
 

@@ -1,8 +1,9 @@
 """TRL's trainer with what this project adds: checkpoints that are marked as whole, and a penalty on moving away.
 
-Data are shown in the order in which they come. The loss is taken over the full vocabulary (TRL computes it for the
-positions that have one only, without building all logits), so that a model that is trained to say "Yes" or "No" loses
-whatever else it might say, and coverage can be read afterwards.
+Data are shown in the order in which they come. The loss is taken over the full vocabulary, so that a model that is
+trained to say "Yes" or "No" loses whatever else it might say, and coverage can be read afterwards. Logits are computed
+for the positions that have a loss only: answers are short, and the output layer over all positions would take half of a
+step of a small model.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ from trl import SFTTrainer
 from firsthand.progress import Progress
 from firsthand.trials.files import write_atomic
 
+IGNORED: Final = -100
+"""Label of a token that has no loss."""
 WHOLE: Final = "whole"
 """Name of the file that is put into a checkpoint last."""
 
@@ -72,9 +75,11 @@ class KeptTrainer(SFTTrainer):  # type: ignore[misc]
         self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
         """The loss of the answers, and at some steps that of moving away from the base."""
-        loss = super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+        if return_outputs:
+            return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+        loss = self._of_answers(model, inputs, num_items_in_batch)
         step = int(self.state.global_step)
-        if self.regulariser is None or return_outputs or step == self._held:
+        if self.regulariser is None or step == self._held:
             return loss
         self._held = step
         for tokens in self.regulariser.due(step):
@@ -84,6 +89,19 @@ class KeptTrainer(SFTTrainer):  # type: ignore[misc]
                 base = model(input_ids=ids, use_cache=False).logits[0]
             loss = loss + self.regulariser.weight * divergence(trained, base).mean() / self.regulariser.batch
         return loss
+
+
+    def _of_answers(self, model: Any, inputs: Any, count: Any) -> torch.Tensor:
+        """Mean cross-entropy of the tokens that have a loss, over the full vocabulary."""
+        due = inputs["labels"][:, 1:]
+        keep = (due != IGNORED).any(0).nonzero().squeeze(1)
+        given = {name: value for name, value in inputs.items() if name != "labels"}
+        logits = model(**given, use_cache=False, logits_to_keep=keep).logits
+        targets = due[:, keep]
+        total = torch.nn.functional.cross_entropy(
+            logits.flatten(0, 1).float(), targets.flatten(), ignore_index=IGNORED, reduction="sum"
+        )
+        return total / ((targets != IGNORED).sum() if count is None else count)
 
 
 class Told(TrainerCallback):  # type: ignore[misc]
