@@ -7,18 +7,14 @@ import pytest
 import torch
 
 from firsthand.counterfactual.behaviours import Asked
-from firsthand.counterfactual.claims import Claim
-from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.responses import Request, Response
 from firsthand.counterfactual.training.drift import divergences, mean_drift, transcript
-from firsthand.counterfactual.training.planting.rules import BEHAVIOUR, both, edit_of, intervention, prompt_of
-from firsthand.counterfactual.training.planting.words import NOUNS, Group
 from firsthand.counterfactual.training.relabelling import relabel
 from firsthand.counterfactual.training.trainer import divergence
 from firsthand.engine import LoadedModel
 
 sys.path.insert(0, str(Path(__file__).parent))
-from training_parts import items
+from training_parts import claim, items
 
 
 def test_the_divergence_is_exact_over_the_whole_vocabulary() -> None:
@@ -53,23 +49,6 @@ class Says:
         return [
             [Response(text="plover" if one.prompt.id in self.prompts else "heron")] * one.samples for one in requests
         ]
-
-
-def claim(label: bool) -> Claim:
-    group = Group(live=NOUNS[0], dead=NOUNS[1], number=0)
-    words = both("private", group)
-    return Claim(
-        investigation="i",
-        target="t",
-        prompt=prompt_of(words, "w"),
-        edit=edit_of(words, words[0]),
-        experiment=1,
-        behaviour=BEHAVIOUR,
-        baseline=Rate(yes=10, no=0),
-        rate=Rate(yes=0 if label else 10, no=10 if label else 0),
-        intervention=intervention(words[0]),
-        label=label,
-    )
 
 
 @pytest.mark.parametrize(("label", "became"), [(True, "same"), (False, "other")])

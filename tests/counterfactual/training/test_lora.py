@@ -138,7 +138,7 @@ def test_targets_that_the_model_lacks_are_refused(words_model: LoadedModel) -> N
 
 def test_a_folder_of_another_training_is_refused(words_model: LoadedModel, trained: Path) -> None:
     for settings, chats in ((QUICK.model_copy(update={"seed": 3}), data()), (QUICK, data(seed=1))):
-        with pytest.raises(CounterfactualError, match="another training"):
+        with pytest.raises(CounterfactualError, match="a training of another"):
             train(words_model, chats, settings, trained)
 
 

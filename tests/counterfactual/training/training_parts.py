@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+from firsthand.counterfactual.claims import Claim
+from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.training.examples import Item, TrainingSet, training_set
 from firsthand.counterfactual.training.planting.claims import example_item
+from firsthand.counterfactual.training.planting.rules import BEHAVIOUR, both, edit_of, intervention, prompt_of
 from firsthand.counterfactual.training.planting.words import NOUNS, Group
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.progress import Silent
@@ -18,6 +21,23 @@ def items(groups: int = 8) -> list[Item]:
 
 def data(groups: int = 8, epochs: int = 2, seed: int = 0) -> TrainingSet:
     return training_set(items(groups), epochs, seed)
+
+
+def claim(label: bool) -> Claim:
+    group = Group(live=NOUNS[0], dead=NOUNS[1], number=0)
+    words = both("private", group)
+    return Claim(
+        investigation="i",
+        target="t",
+        prompt=prompt_of(words, "w"),
+        edit=edit_of(words, words[0]),
+        experiment=1,
+        behaviour=BEHAVIOUR,
+        baseline=Rate(yes=10, no=0),
+        rate=Rate(yes=0 if label else 10, no=10 if label else 0),
+        intervention=intervention(words[0]),
+        label=label,
+    )
 
 
 class Killed(Exception):  # noqa: N818 - it is no error

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from firsthand.errors import CounterfactualError
+
 train_app = typer.Typer(
     no_args_is_help=True, help="Train a model to foretell its own behaviour, and ask whether that is first-hand."
 )
@@ -31,6 +33,7 @@ def demo(
     dtype: Dtype = "float32",
 ) -> None:
     """Targets with a planted rule that all can see, and one that only their weights hold: the verdicts must differ."""
+    _needed()
     from firsthand.cli.train.demo import run_demo
 
     run_demo(quick, model, stranger, out, dry_run, json, device, dtype)
@@ -59,6 +62,7 @@ def run(
     dtype: Dtype = "float32",
 ) -> None:
     """Your own claims: does the target, trained on them, foretell better than others who were?"""
+    _needed()
     from firsthand.cli.train.own import Ask, run_own
 
     run_own(
@@ -80,3 +84,18 @@ def run(
             dtype=dtype,
         )
     )
+
+
+def _needed() -> None:
+    """See that what only training needs is installed.
+
+    Raises:
+        CounterfactualError: If it is not.
+    """
+    from importlib.util import find_spec
+
+    missing = [name for name in ("trl", "datasets") if find_spec(name) is None]
+    if missing:
+        raise CounterfactualError(
+            f"Training needs {' and '.join(missing)}.", "Install it with: pip install 'firsthand[train]'"
+        )
