@@ -41,7 +41,7 @@ def run_demo(
 
 
 def _title(plan: DemoPlan) -> str:
-    return TITLE if plan.layers is None else f"{TITLE} (quick: the first {plan.layers} layers of the model)"
+    return TITLE if plan.layers is None else f"{TITLE} (quick: {plan.layers} layers of the model)"
 
 
 def _name(loaded: LoadedModel | None) -> str | None:

@@ -42,7 +42,7 @@ class DemoPlan(Part):
     """How large the demonstration is.
 
     Attributes:
-        layers: Only the first layers of the model are used, to save time; ``None``: all.
+        layers: Only that many layers of the model are used, its first and last ones, to save time; ``None``: all.
         stranger: Whether a model of another family is trained too.
         groups: Pairs of a live and a dead word.
         held_out: Share of the claims that are judged on.
@@ -62,18 +62,19 @@ class DemoPlan(Part):
     chats: int = 320
     dose: float = 1.5
     lessons: TrainSettings = LESSONS
-    training: TrainSettings = TrainSettings(rank=16, alpha=32.0, learning_rate=1e-3, checkpoint_steps=10)
+    training: TrainSettings = TrainSettings(rank=16, alpha=32.0, learning_rate=1e-3, kl_share=0.25, checkpoint_steps=10)
     seed: int = 0
 
 
 FULL: Final = DemoPlan()
 QUICK: Final = DemoPlan(
-    layers=4,
+    layers=6,
     stranger=False,
     groups=30,
     seeds=(0, 1),
-    chats=240,
-    training=TrainSettings(rank=16, alpha=32.0, learning_rate=2e-3, epochs=3, checkpoint_steps=10),
+    chats=480,
+    lessons=LESSONS.model_copy(update={"learning_rate": 2e-3}),
+    training=TrainSettings(rank=16, alpha=32.0, learning_rate=3e-3, epochs=4, kl_share=0.25, checkpoint_steps=10),
 )
 
 TITLES: Final[dict[Rule, tuple[str, str, Verdict]]] = {

@@ -146,7 +146,7 @@ def contend(study: Study, settings: TrainSettings, seeds: Sequence[int], folder:
             place = folder / slug(one.name) / f"seed-{seed}"
             progress.say(f"{study.name}: {one.name}, seed {seed}")
             own = settings.model_copy(update={"seed": seed})
-            trained = train(one.loaded, data[seed], own, place, progress)
+            trained = train(one.loaded, data[seed], own, place, progress, _general(one.loaded, study, settings))
             model = load_trained(one.loaded, place)
             said = _predicted(LocalPredictor(model, one.kind, one.name), study.held_out, place)
             frames.append(_rows(study.held_out, said, one.kind, one.name, seed))
@@ -163,6 +163,13 @@ def contend(study: Study, settings: TrainSettings, seeds: Sequence[int], folder:
     for (name, kind), predictions in readers(shown, study.held_out).items():
         frames.append(_rows(study.held_out, predictions, kind, name, None))
     return Contended(pd.concat(frames, ignore_index=True), tuple(trainings), data, drift, relabelled)
+
+
+def _general(loaded: LoadedModel, study: Study, settings: TrainSettings) -> list[tuple[int, ...]]:
+    """Chats on which a model is held to its base, where it is: the transcripts before the questions, each once."""
+    if not settings.kl_share:
+        return []
+    return list(dict.fromkeys(transcript(loaded, item.question) for item in study.train))
 
 
 def _rows(items: Sequence[Item], said: Sequence[Prediction], kind: str, model: str, seed: int | None) -> pd.DataFrame:

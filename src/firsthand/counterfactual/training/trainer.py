@@ -90,7 +90,6 @@ class KeptTrainer(SFTTrainer):  # type: ignore[misc]
             loss = loss + self.regulariser.weight * divergence(trained, base).mean() / self.regulariser.batch
         return loss
 
-
     def _of_answers(self, model: Any, inputs: Any, count: Any) -> torch.Tensor:
         """Mean cross-entropy of the tokens that have a loss, over the full vocabulary."""
         due = inputs["labels"][:, 1:]
