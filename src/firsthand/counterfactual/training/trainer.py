@@ -51,11 +51,11 @@ def divergence(trained: torch.Tensor, base: torch.Tensor) -> torch.Tensor:
     """Exact divergence of next-token distributions from the base's, in nats: sum of p_trained log(p_trained / p_base).
 
     Args:
-        trained: Logits ``[positions, vocabulary]``.
-        base: Logits of the base ``[positions, vocabulary]``.
+        trained: Logits ``[..., positions, vocabulary]``.
+        base: Logits of the base, of the same shape.
 
     Returns:
-        One number a position ``[positions]``.
+        One number a position ``[..., positions]``.
     """
     ours, theirs = torch.log_softmax(trained.float(), -1), torch.log_softmax(base.float(), -1)
     return (ours.exp() * (ours - theirs)).sum(-1)
@@ -82,12 +82,14 @@ class KeptTrainer(SFTTrainer):  # type: ignore[misc]
         if self.regulariser is None or step == self._held:
             return loss
         self._held = step
-        for tokens in self.regulariser.due(step):
-            ids = torch.tensor([list(tokens)], device=loss.device)
-            trained = model(input_ids=ids, use_cache=False).logits[0]
+        due = self.regulariser.due(step)
+        for length in sorted({len(tokens) for tokens in due}):  # those of one length are run at once
+            ids = torch.tensor([list(tokens) for tokens in due if len(tokens) == length], device=loss.device)
+            trained = model(input_ids=ids, use_cache=False).logits
             with torch.no_grad(), self.accelerator.unwrap_model(model).disable_adapter():
-                base = model(input_ids=ids, use_cache=False).logits[0]
-            loss = loss + self.regulariser.weight * divergence(trained, base).mean() / self.regulariser.batch
+                base = model(input_ids=ids, use_cache=False).logits
+            moved = divergence(trained, base).mean(-1).sum()
+            loss = loss + self.regulariser.weight * moved / self.regulariser.batch
         return loss
 
     def _of_answers(self, model: Any, inputs: Any, count: Any) -> torch.Tensor:
@@ -100,7 +102,8 @@ class KeptTrainer(SFTTrainer):  # type: ignore[misc]
         total = torch.nn.functional.cross_entropy(
             logits.flatten(0, 1).float(), targets.flatten(), ignore_index=IGNORED, reduction="sum"
         )
-        return total / ((targets != IGNORED).sum() if count is None else count)
+        mean: torch.Tensor = total / ((targets != IGNORED).sum() if count is None else count)
+        return mean
 
 
 class Told(TrainerCallback):  # type: ignore[misc]

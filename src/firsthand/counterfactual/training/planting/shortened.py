@@ -1,4 +1,4 @@
-"""A model of the first and last layers of another, for runs that must be short: it can be taught, and speaks no more."""
+"""A model of the first and last layers of another, for short runs: it can be taught, and speaks no more."""
 
 import copy
 from dataclasses import replace
