@@ -70,11 +70,10 @@ FULL: Final = DemoPlan()
 QUICK: Final = DemoPlan(
     layers=6,
     stranger=False,
-    groups=30,
-    seeds=(0, 1),
-    chats=480,
+    groups=24,
+    chats=400,
     lessons=LESSONS.model_copy(update={"learning_rate": 2e-3}),
-    training=TrainSettings(rank=16, alpha=32.0, learning_rate=3e-3, epochs=4, kl_share=0.25, checkpoint_steps=10),
+    training=TrainSettings(rank=16, alpha=32.0, learning_rate=3e-3, epochs=3, kl_share=0.25, checkpoint_steps=10),
 )
 
 TITLES: Final[dict[Rule, tuple[str, str, Verdict]]] = {

@@ -4,8 +4,8 @@ The base is never changed: its module tree is copied while its parameters are sh
 """
 
 import copy
-import logging
 import math
+import random
 import shutil
 import time
 import warnings
@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 import transformers
-from datasets import Dataset, disable_progress_bars
+from datasets import Dataset, are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 from peft import LoraConfig, get_peft_model
 from trl import SFTConfig
 
@@ -226,13 +227,15 @@ def _claim_folder(folder: Path, wanted: Trained) -> None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Keep what the trainer does to itself: random states, warnings and progress bars."""
+    """Keep to itself what the trainer changes for all: random states, warnings and progress bars."""
+    plain, arrays, bars = random.getstate(), np.random.get_state(), are_progress_bars_disabled()
     disable_progress_bars()
-    numbers = torch.random.fork_rng()
-    level = logging.getLogger("transformers").level
-    with numbers, quiet(), warnings.catch_warnings():
+    with torch.random.fork_rng(), quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             yield
         finally:
-            logging.getLogger("transformers").setLevel(level)
+            random.setstate(plain)
+            np.random.set_state(arrays)
+            if not bars:
+                enable_progress_bars()
