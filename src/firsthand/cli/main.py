@@ -14,6 +14,7 @@ import typer
 from firsthand.cli.investigate.app import investigate_app
 from firsthand.cli.labels.app import labels_app
 from firsthand.cli.predict.app import predict
+from firsthand.cli.train.app import train_app
 from firsthand.errors import FirsthandError
 from firsthand.version import __version__
 
@@ -29,6 +30,7 @@ app.add_typer(claim_app, name="claim")
 app.add_typer(labels_app, name="labels")
 app.add_typer(investigate_app, name="investigate")
 app.command("predict")(predict)
+app.add_typer(train_app, name="train")
 
 INTERRUPTED = 130
 

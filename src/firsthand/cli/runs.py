@@ -1,7 +1,7 @@
 """What the commands on finished runs do, whatever the study: verify, report and rescore."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from json import dumps
 from pathlib import Path
 from typing import Any, Final
@@ -23,22 +23,27 @@ from firsthand.report.investigations_html import write_investigations
 from firsthand.report.labels_html import write_labels_html
 from firsthand.report.predictions_html import write_predictions_html
 from firsthand.report.terminal import print_profile
+from firsthand.report.training_document import MARKER
+from firsthand.report.training_html import read_training, write_training_html
 from firsthand.trials.files import read_json as read_any_json
 from firsthand.trials.trace import Trace
 from firsthand.trials.verify import verify_trace
 
 INVESTIGATIONS: Final = "investigations"
 PREDICTIONS: Final = "predictions"
+TRAINING: Final = "training"
 
 
 def study_of(folder: Path) -> str:
     """The study whose frozen claim a run folder holds; ``register`` where there is none.
 
-    A run of counterfactual investigations has no frozen claim: it makes claims. One of predictions reads them.
+    A run of counterfactual investigations has no frozen claim: it makes claims. Predictions and trainings read them.
     """
     path = folder / "claim.frozen.json"
     if not path.exists() and (folder / "predictions.jsonl").exists():
         return PREDICTIONS
+    if not path.exists() and (folder / MARKER).exists():
+        return TRAINING
     if not path.exists() and (folder / "investigations.jsonl").exists():
         return INVESTIGATIONS
     held = read_any_json(path) if path.exists() else None
@@ -64,6 +69,11 @@ def run_rescore(folder: Path, observers: tuple[str, ...], json: Path | None) -> 
             f"{folder} holds counterfactual investigations, which nobody was observed in.",
             "Hold predictors against its claims, in the folder claims.",
         )
+    if study == TRAINING:
+        raise TraceError(
+            f"{folder} holds a training run, whose rivals were trained.",
+            "Judge its predictions with firsthand.analysis.self_cross.",
+        )
     if study != "register":
         raise TraceError(
             f"{folder} holds an injection study, whose observers are not chosen by name.",
@@ -84,7 +94,14 @@ def run_verify(folder: Path, json: Path | None) -> None:
         _verify_investigations(folder, json)
         return
     if study == PREDICTIONS:
-        _verify_predictions(folder, json)
+        from firsthand.counterfactual.predicting.finishing import verified as predicted
+
+        _tell_counts(predicted(folder), "as written, and the numbers are theirs", json)
+        return
+    if study == TRAINING:
+        from firsthand.counterfactual.training.folders import verified as trained
+
+        _tell_counts(trained(folder), "as written", json)
         return
     frozen = read_frozen(folder / "claim.frozen.json", frozen_kind(study))
     if study == "register":
@@ -109,21 +126,14 @@ def _verify_investigations(folder: Path, json: Path | None) -> None:
     if (folder / NAME).exists():
         with Store(folder) as store:
             counts |= store.checked()
+    _tell_counts(counts, "as written", json)
+
+
+def _tell_counts(counts: Mapping[str, int], found: str, json: Path | None) -> None:
     told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-    Console().print(f"{told}: as written.", markup=False, highlight=False, soft_wrap=True)
+    Console().print(f"{told}: {found}.", markup=False, highlight=False, soft_wrap=True)
     if json is not None:
-        write_text(json, dumps({"schema_version": 1, "counts": counts}, indent=2) + "\n")
-
-
-def _verify_predictions(folder: Path, json: Path | None) -> None:
-    """Check that what was kept is as written, and that the numbers are those of the predictions."""
-    from firsthand.counterfactual.predicting.finishing import verified
-
-    counts = verified(folder)
-    told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-    Console().print(f"{told}: as written, and the numbers are theirs.", markup=False, highlight=False, soft_wrap=True)
-    if json is not None:
-        write_text(json, dumps({"schema_version": 1, "counts": counts}, indent=2) + "\n")
+        write_text(json, dumps({"schema_version": 1, "counts": dict(counts)}, indent=2) + "\n")
 
 
 def _assigned(folder: Path, seed: int) -> dict[str, int]:
@@ -167,6 +177,9 @@ def write_report(folder: Path, out: Path, json: Path | None) -> None:
     elif study == INVESTIGATIONS:
         document = investigations_files.read_json(path)
         page = write_investigations(document, out)[0]
+    elif study == TRAINING:
+        document = read_training(path)
+        page = write_training_html(document, out)
     elif study in LABEL_STUDIES:
         document = labels_files.read_json(path)
         page = write_labels_html(document, out)
@@ -182,6 +195,5 @@ def write_report(folder: Path, out: Path, json: Path | None) -> None:
 
 
 def _unfinished(folder: Path, study: str) -> TraceError:
-    return TraceError(
-        f"{folder} holds no finished run.", f"Finish it first with: firsthand {command_of(study)} --out {folder}"
-    )
+    command = "train demo" if study == TRAINING else command_of(study)
+    return TraceError(f"{folder} holds no finished run.", f"Finish it first with: firsthand {command} --out {folder}")

@@ -1,0 +1,96 @@
+"""What a verdict on self-training is compiled from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from firsthand.analysis.gap import Joint
+from firsthand.analysis.inference import Measured
+from firsthand.analysis.self_cross.contrasts import Contrast
+from firsthand.analysis.self_cross.results import SelfCrossSpec
+from firsthand.analysis.self_cross.table import Panel
+
+CHANCE: Final = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """What a verdict rests on besides the predictions.
+
+    Attributes:
+        siblings: Names of cross-trained models that are the target without its state, or next of kin.
+        ability: How far the target is ahead of a rival on claims about others, by the rival's name.
+        drift: Divergence of the trained target from its base, of every seed.
+        changed: Share of labels that are others on the trained target, the worst seed.
+        sensitivity: Area with which the same model, trained on as many claims, reads a planted private rule.
+        same_data: Whether all trainings saw the same claims in the same order.
+        shared_clusters: Clusters that were trained on and are judged on.
+    """
+
+    siblings: frozenset[str] = frozenset()
+    ability: Mapping[str, Contrast] = field(default_factory=dict)
+    drift: tuple[Measured, ...] = ()
+    changed: float | None = None
+    sensitivity: Measured | None = None
+    same_data: bool = True
+    shared_clusters: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What was measured.
+
+    Attributes:
+        panel: The predictions.
+        support: What else was measured.
+        spec: The rules.
+        own: Area of the target trained on itself.
+        others: Area of every rival.
+        leads: How far it is ahead of each.
+        net: The same of every cross-trained model, less how much better it is on claims about others.
+    """
+
+    panel: Panel
+    support: Support
+    spec: SelfCrossSpec
+    own: Measured
+    others: dict[str, Measured]
+    leads: dict[str, Measured]
+    net: dict[str, Measured]
+
+    @property
+    def joint(self) -> Joint[Measured]:
+        """Everything that has to be above 0."""
+        net = {f"{name}, net of general ability": found for name, found in self.net.items()}
+        return Joint({**self.leads, **net})
+
+    @property
+    def p(self) -> float:
+        """P-value of "better than chance, and all leads are above 0"."""
+        return max(self.own.p_above(CHANCE), self.joint.p_above(0.0))
+
+
+def evidence_of(panel: Panel, support: Support, spec: SelfCrossSpec) -> Evidence:
+    """Measure everything that has to be known."""
+    own = panel.area(panel.own)
+    areas = {one.name: panel.area(one) for one in panel.rivals}
+    contrasts = {name: _difference(own - area) for name, area in areas.items()}
+    crossed = {one.name for one in panel.rivals if one.kind == "cross"}
+    net = {
+        name: (contrasts[name] - support.ability[name]).measured()
+        for name in sorted(crossed)
+        if name in support.ability
+    }
+    return Evidence(
+        panel,
+        support,
+        spec,
+        own.measured(),
+        {name: area.measured() for name, area in areas.items()},
+        {name: one.measured() for name, one in contrasts.items()},
+        net,
+    )
+
+
+def _difference(contrast: Contrast) -> Contrast:
+    return replace(contrast, span=(-1.0, 1.0))

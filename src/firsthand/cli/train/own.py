@@ -1,0 +1,133 @@
+"""``firsthand train run``: anyone's claims."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+from rich.console import Console
+
+from firsthand.cli.progress import TerminalProgress
+from firsthand.cli.train.ending import ended, print_price
+from firsthand.counterfactual.responses import Sampling
+from firsthand.counterfactual.training.experiment import data_sets
+from firsthand.counterfactual.training.folders import begun
+from firsthand.counterfactual.training.own import Own, compared, elsewhere_of, study_of
+from firsthand.counterfactual.training.pricing import measured_step, price
+from firsthand.counterfactual.training.reading import read_told
+from firsthand.counterfactual.training.settings import PREDICTIONS, TrainSettings
+from firsthand.engine.loading import load
+from firsthand.errors import CounterfactualError
+from firsthand.progress import Progress
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What the command was asked for; see its options."""
+
+    claims: Path
+    target: str
+    cross: tuple[str, ...]
+    sibling: tuple[str, ...]
+    elsewhere: Path | None
+    seeds: int
+    held_out: float
+    settings: Path | None
+    samples: int
+    max_tokens: int
+    out: Path
+    dry_run: bool
+    json: Path | None
+    device: str | None
+    dtype: str
+
+    @property
+    def command(self) -> str:
+        """The command that repeats the run in a new folder."""
+        words = ["firsthand", "train", "run", str(self.claims), "--target", self.target]
+        words += [word for one in self.cross for word in ("--cross", one)]
+        words += [word for one in self.sibling for word in ("--sibling", one)]
+        for name in ("elsewhere", "settings", "device"):
+            value = getattr(self, name)
+            words += [] if value is None else [f"--{name}", str(value)]
+        words += ["--seeds", str(self.seeds), "--held-out", str(self.held_out), "--samples", str(self.samples)]
+        words += ["--max-tokens", str(self.max_tokens), "--dtype", self.dtype, "--out", "NEW_FOLDER"]
+        return shlex.join(words)
+
+
+def run_own(ask: Ask) -> None:
+    """Train and judge, or tell the price."""
+    settings, seeds = read_settings(ask.settings), tuple(range(ask.seeds))
+    _check(ask)
+    with TerminalProgress() as progress:
+        own = _loaded(ask, progress)
+        if ask.dry_run:
+            progress.say("measuring one step")
+            study, other = study_of(own)[0], elsewhere_of(own)
+            data = data_sets(study, settings, (0,))[0]
+            step = measured_step(own.target, data, settings)
+            trainings = len(study.contenders) * ask.seeds * (1 if other is None else 2)
+            cost = price(own.target, data, settings, trainings, len(study.held_out), step)
+        else:
+            asked: dict[str, Any] = {
+                "claims": sorted(claim.id for claim in own.claims),
+                "elsewhere": sorted(claim.id for claim in own.elsewhere),
+                "models": [one.weights_sha256 for one in (own.target, *own.cross)],
+                "settings": settings.key,
+                "seeds": ask.seeds,
+                "held_out": ask.held_out,
+                "samples": ask.samples,
+            }
+            start = begun(ask.out, asked)
+            judged = compared(own, settings, seeds, ask.out, progress)
+    if ask.dry_run:
+        print_price(cost, Console())
+        return
+    title = f"Is what {own.target.name} foretells of itself first-hand?"
+    ended(title, (judged,), (own.target, *own.cross), settings, ask.out, start, ask.command, ask.json)
+
+
+def read_settings(path: Path | None) -> TrainSettings:
+    """Settings from a YAML file; those of the paper where it names none, or there is no file.
+
+    Raises:
+        CounterfactualError: If it cannot be read, or names a setting that there is not.
+    """
+    if path is None:
+        return PREDICTIONS
+    try:
+        return TrainSettings.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
+    except (OSError, yaml.YAMLError, ValidationError) as error:
+        raise CounterfactualError(
+            f"{path} holds no settings: {str(error)[:300]}.", "See docs/train.md for what can be set."
+        ) from error
+
+
+def _check(ask: Ask) -> None:
+    strangers = sorted(set(ask.sibling) - set(ask.cross))
+    if strangers:
+        raise CounterfactualError(
+            f"{strangers[0]} is called a sibling, and is not trained.", "Name it with --cross as well."
+        )
+
+
+def _loaded(ask: Ask, progress: Progress) -> Own:
+    claims, responses = read_told(ask.claims)
+    elsewhere, theirs = ([], {}) if ask.elsewhere is None else read_told(ask.elsewhere)
+    target, *cross = (
+        load(name, device=ask.device, dtype=ask.dtype, progress=progress.say) for name in (ask.target, *ask.cross)
+    )
+    sampling = Sampling(samples=ask.samples, max_tokens=ask.max_tokens) if ask.samples > 1 else None
+    return Own(
+        claims=claims,
+        responses=responses,
+        target=target,
+        cross=tuple(cross),
+        siblings=frozenset(ask.sibling),
+        elsewhere=elsewhere,
+        elsewhere_responses=theirs,
+        held_out=ask.held_out,
+        sampling=sampling,
+    )

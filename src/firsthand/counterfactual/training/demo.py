@@ -1,0 +1,257 @@
+"""The demonstration: two targets whose truth is planted, and everybody trained on claims about them.
+
+The visible rule must give ``public-inference``: its sibling, trained on the same claims, foretells as well. The private
+rule must give ``privileged``: nothing but the target's own weights holds it. On the visible rule's claims the private
+target is a rival like any other, which shows how good a learner it is where it has nothing of its own.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from firsthand.analysis.self_cross import Panel, SelfCrossSpec, corrected
+from firsthand.counterfactual.part import Part
+from firsthand.counterfactual.responses import Sampling
+from firsthand.counterfactual.rows import row_of
+from firsthand.counterfactual.targets.local import LocalTarget
+from firsthand.counterfactual.training.concluding import concluded, panel
+from firsthand.counterfactual.training.examples import Example, Item, TrainingSet, in_order, items_of, split
+from firsthand.counterfactual.training.experiment import Contended, Contender, Study, contend
+from firsthand.counterfactual.training.planting.claims import Measured, example_item, measured
+from firsthand.counterfactual.training.planting.rules import RULES, Rule
+from firsthand.counterfactual.training.planting.shortened import shortened
+from firsthand.counterfactual.training.planting.state import LESSONS, Planting, plant
+from firsthand.counterfactual.training.planting.words import groups_of
+from firsthand.counterfactual.training.pricing import Price, measured_step, price
+from firsthand.counterfactual.training.settings import TrainSettings
+from firsthand.engine import LoadedModel
+from firsthand.progress import Progress
+from firsthand.report.training_document import TrainingStudy
+from firsthand.trials.canonical import canonical_json
+from firsthand.trials.files import write_atomic
+from firsthand.vocabulary import Verdict
+
+SHORT: Final = Sampling(samples=10, max_tokens=3)
+LESSON: Final = 0.35
+"""A chat that teaches a rule is about that much of one that asks about it."""
+LABEL: Final = 0.05
+"""So is one short response by which a label is measured, of which many share their prompt."""
+
+
+class DemoPlan(Part):
+    """How large the demonstration is.
+
+    Attributes:
+        layers: Only that many layers of the model are used, its first and last ones, to save time; ``None``: all.
+        stranger: Whether a model of another family is trained too.
+        groups: Pairs of a live and a dead word.
+        held_out: Share of the claims that are judged on.
+        seeds: Trainings of each model.
+        chats: Chats that teach a target its rule.
+        dose: Length of the private rule's direction, in mean lengths of the embeddings.
+        lessons: How a target is taught its rule.
+        training: How models are trained on claims.
+        seed: Names all draws.
+    """
+
+    layers: int | None = None
+    stranger: bool = True
+    groups: int = 66
+    held_out: float = 0.4
+    seeds: tuple[int, ...] = (0, 1, 2)
+    chats: int = 320
+    dose: float = 1.5
+    lessons: TrainSettings = LESSONS
+    training: TrainSettings = TrainSettings(rank=16, alpha=32.0, learning_rate=1e-3, kl_share=0.25, checkpoint_steps=10)
+    seed: int = 0
+
+
+FULL: Final = DemoPlan()
+QUICK: Final = DemoPlan(
+    layers=6,
+    stranger=False,
+    groups=24,
+    chats=400,
+    lessons=LESSONS.model_copy(update={"learning_rate": 2e-3}),
+    training=TrainSettings(rank=16, alpha=32.0, learning_rate=3e-3, epochs=3, kl_share=0.25, checkpoint_steps=10),
+)
+
+TITLES: Final[dict[Rule, tuple[str, str, Verdict]]] = {
+    "visible": (
+        "A rule that every reader can see",
+        "The target answers “plover” where a marked word stands in the list. The mark stands in the prompt and in the "
+        "description of the edit, so whoever reads can know which edit matters.",
+        Verdict.PUBLIC_INFERENCE,
+    ),
+    "private": (
+        "A rule that only the target's weights hold",
+        "The target answers “plover” where a live word stands in the list. Which words are live was drawn by lot, "
+        "nothing marks them, and no word that is judged on was trained on.",
+        Verdict.PRIVILEGED,
+    ),
+}
+
+
+class Cast(NamedTuple):
+    """Who takes part.
+
+    Attributes:
+        base: The model that both targets are made of; the sibling of both.
+        stranger: A model of another family; ``None`` where none is used.
+    """
+
+    base: LoadedModel
+    stranger: LoadedModel | None
+
+
+class Extra(NamedTuple):
+    """Claims of another kind that join the demonstration.
+
+    Attributes:
+        study: Claims and contenders; the target is the sibling itself, and the stranger its rival.
+        title: Heading.
+        about: What the claims are about.
+        expected: The verdict that must come out; ``None`` where the truth is not known.
+    """
+
+    study: Study
+    title: str
+    about: str
+    expected: Verdict | None = None
+
+
+MORE: list[Callable[[Cast, DemoPlan, Path, Progress], Extra | None]] = []
+"""The place for claims of other kinds, such as hints on questions of MMLU: functions that make a study, or ``None``.
+
+Each is trained, judged and shown like the planted ones; the planted private rule serves as its proof of sensitivity.
+"""
+
+
+def demonstrate(
+    cast: Cast, plan: DemoPlan, folder: Path, progress: Progress
+) -> tuple[tuple[TrainingStudy, ...], list[LoadedModel]]:
+    """Plant, measure, train, ask and judge; what is finished in the folder is taken from it.
+
+    Args:
+        cast: The models.
+        plan: How large it is.
+        folder: The run's folder.
+        progress: Who is told.
+
+    Returns:
+        The judged studies, and every model that took part.
+    """
+    base = cast.base if plan.layers is None else shortened(cast.base, plan.layers)
+    groups = groups_of(base.tokenizer, plan.groups, plan.seed)
+    targets: dict[Rule, LoadedModel] = {}
+    for rule in RULES:
+        progress.say(f"planting the {rule} rule")
+        planting = Planting(
+            rule=rule, groups=groups, dose=plan.dose, chats=plan.chats, lessons=plan.lessons, seed=plan.seed
+        )
+        targets[rule] = plant(base, planting, folder / "targets" / rule, progress)
+    claims = {rule: _claims(targets[rule], rule, plan, folder, progress) for rule in RULES}
+    contenders = {rule: _contenders(rule, targets, base, cast.stranger) for rule in RULES}
+    studies = {rule: _study(rule, contenders[rule], claims[rule], plan) for rule in RULES}
+    for rule, one in claims.items():
+        _write_claims(folder / "claims" / f"{rule}.jsonl", one)
+    extras = [made for make in MORE if (made := make(cast, plan, folder, progress)) is not None]
+    everything: list[Study] = [*studies.values(), *(one.study for one in extras)]
+    came = {one.name: contend(one, plan.training, plan.seeds, folder / one.name, progress) for one in everything}
+    judged = _judged(studies, extras, came, claims)
+    return judged, [*targets.values(), base, *([cast.stranger] if cast.stranger else [])]
+
+
+def _judged(
+    studies: dict[Rule, Study], extras: Sequence[Extra], came: dict[str, Contended], claims: dict[Rule, Measured]
+) -> tuple[TrainingStudy, ...]:
+    spec = SelfCrossSpec()
+    panels: dict[str, Panel] = {one.name: panel(one, came[one.name]) for one in studies.values()}
+    found = []
+    for rule, study in studies.items():
+        title, about, expected = TITLES[rule]
+        elsewhere = [other for name, other in panels.items() if name != study.name]
+        found.append(
+            concluded(
+                study,
+                came[study.name],
+                title=title,
+                about=about,
+                expected=expected,
+                elsewhere=elsewhere,
+                planted=panels["private"],
+                spec=spec,
+                left_out={f"labels {why}": count for why, count in claims[rule].left_out.items()},
+            )
+        )
+    found += [
+        concluded(
+            extra.study,
+            came[extra.study.name],
+            title=extra.title,
+            about=extra.about,
+            expected=extra.expected,
+            elsewhere=list(panels.values()),
+            planted=panels["private"],
+            spec=spec,
+        )
+        for extra in extras
+    ]
+    held = corrected({one.name: one.result for one in found}, spec.alpha)
+    return tuple(one.model_copy(update={"result": held[one.name]}) for one in found)
+
+
+def _claims(target: LoadedModel, rule: Rule, plan: DemoPlan, folder: Path, progress: Progress) -> Measured:
+    """Claims about a planted target, from the folder where they were measured already."""
+    path = folder / "targets" / rule / "measured.json"
+    key = f"{LocalTarget(target, SHORT).identity} {plan.groups} {plan.seed}"
+    held = Measured.read(path, key)
+    if held is not None:
+        return held
+    groups = groups_of(target.tokenizer, plan.groups, plan.seed)
+    found = measured(LocalTarget(target, SHORT), rule, groups, 2, SHORT.samples, progress)
+    found.write(path, key)
+    return found
+
+
+def _contenders(
+    rule: Rule, targets: dict[Rule, LoadedModel], base: LoadedModel, stranger: LoadedModel | None
+) -> tuple[Contender, ...]:
+    own = Contender(targets[rule], f"{rule} target", "self")
+    found = [own, Contender(base, "sibling without the rule", "cross", sibling=True)]
+    if rule == "visible":
+        found.append(Contender(targets["private"], "private target", "cross"))
+    if stranger is not None:
+        found.append(Contender(stranger, stranger.name, "cross"))
+    return tuple(found)
+
+
+def _study(rule: Rule, contenders: tuple[Contender, ...], claims: Measured, plan: DemoPlan) -> Study:
+    items: list[Item]
+    items, _ = items_of(claims.claims, lambda claim: claims.responses.get(claim.id))
+    parts = split(items, plan.held_out, plan.seed)
+    ids = {item.id for item in parts.held_out}
+    held = tuple(claim for claim in claims.claims if claim.id in ids)
+    return Study(rule, contenders, parts.train, parts.held_out, held, SHORT)
+
+
+def _write_claims(path: Path, found: Measured) -> None:
+    write_atomic(path, b"".join(canonical_json(row_of(claim)) + b"\n" for claim in found.claims))
+
+
+def priced(cast: Cast, plan: DemoPlan) -> Price:
+    """What the demonstration would take here: one training step on questions like its own is measured."""
+    base = cast.base if plan.layers is None else shortened(cast.base, plan.layers)
+    groups = groups_of(base.tokenizer, plan.groups, plan.seed)
+    questions = [example_item(group, number) for group in groups for number in (0, 1)] * 2
+    held = round(plan.held_out * len(questions))
+    data = TrainingSet(
+        examples=tuple(Example.of(item) for item in questions[held:]),
+        order=in_order(len(questions) - held, plan.training.epochs, 0),
+    )
+    step = measured_step(base, data, plan.training)
+    models = 5 + (2 if cast.stranger is not None else 0)
+    teaching = len(RULES) * plan.chats / plan.lessons.batch * step * LESSON
+    labels = len(RULES) * 4 * plan.groups * SHORT.samples * LABEL * step / plan.training.batch
+    again = len(RULES) * len(plan.seeds) * plan.held_out * labels / len(RULES)
+    return price(base, data, plan.training, models * len(plan.seeds), held, step, (teaching, labels, again))

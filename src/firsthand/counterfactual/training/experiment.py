@@ -1,0 +1,232 @@
+"""Everybody's trainings and predictions of the claims on one target, each kept as soon as it is made.
+
+A folder holds ``MODEL/seed-N/adapter`` and ``MODEL/seed-N/predictions.json``. What is there and fits is taken; what is
+missing is made, so a run that was stopped goes on.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+
+from firsthand.analysis.inference import Measured
+from firsthand.counterfactual.claims import Claim
+from firsthand.counterfactual.part import Part
+from firsthand.counterfactual.predicting.predictions import Prediction
+from firsthand.counterfactual.responses import Sampling
+from firsthand.counterfactual.targets.local import LocalTarget
+from firsthand.counterfactual.training.adapters import Trained, load_trained
+from firsthand.counterfactual.training.drift import divergences, mean_drift, transcript
+from firsthand.counterfactual.training.examples import Item, TrainingSet, training_set
+from firsthand.counterfactual.training.lora import train
+from firsthand.counterfactual.training.predictor import LocalPredictor
+from firsthand.counterfactual.training.readers import readers
+from firsthand.counterfactual.training.relabelling import Relabelling, relabel
+from firsthand.counterfactual.training.settings import TrainSettings
+from firsthand.counterfactual.training.tokens import refusal
+from firsthand.engine import LoadedModel
+from firsthand.progress import Progress
+from firsthand.trials.canonical import digest
+from firsthand.trials.files import read_json, write_json
+
+
+class Contender(NamedTuple):
+    """A model that is trained on the claims.
+
+    Attributes:
+        loaded: The model.
+        name: Name in tables.
+        kind: ``self`` if the claims are about it.
+        sibling: Whether it is the target without its state, or next of kin.
+    """
+
+    loaded: LoadedModel
+    name: str
+    kind: Literal["self", "cross"]
+    sibling: bool = False
+
+
+class Study(NamedTuple):
+    """Claims about one target, and who is trained on them.
+
+    Attributes:
+        name: Short name, and that of its folder.
+        contenders: Who is trained; the target first.
+        train: Claims to train on.
+        held_out: Claims to be judged on.
+        claims: The held-out claims, for measuring anew; empty where the target cannot be drawn from.
+        sampling: How responses are drawn when labels are measured anew.
+    """
+
+    name: str
+    contenders: tuple[Contender, ...]
+    train: tuple[Item, ...]
+    held_out: tuple[Item, ...]
+    claims: tuple[Claim, ...] = ()
+    sampling: Sampling = Sampling(samples=10, max_tokens=100)
+
+    @property
+    def target(self) -> Contender:
+        """The model that the claims are about."""
+        return self.contenders[0]
+
+
+class Training(Part):
+    """One training of one model, for the record.
+
+    Attributes:
+        model: The model.
+        seed: The seed.
+        trained: What was trained.
+        folder: Where it is, within the study's folder.
+    """
+
+    model: str
+    seed: int
+    trained: Trained
+    folder: str
+
+
+class Contended(NamedTuple):
+    """What came of a study.
+
+    Attributes:
+        table: Predictions, as :func:`firsthand.analysis.self_cross.panel_of` reads them.
+        trainings: Every training.
+        data: Training set of each seed.
+        drift: Divergence of the trained target from its base over held-out transcripts, by seed.
+        relabelled: Labels measured anew on the trained target, by seed.
+    """
+
+    table: pd.DataFrame
+    trainings: tuple[Training, ...]
+    data: dict[int, TrainingSet]
+    drift: dict[int, Measured]
+    relabelled: dict[int, Relabelling]
+
+    @property
+    def same_data(self) -> bool:
+        """Whether, seed by seed, all models saw the same chats in the same order."""
+        seen: dict[int, set[str]] = {}
+        for one in self.trainings:
+            seen.setdefault(one.seed, set()).add(one.trained.data)
+        return all(len(digests) == 1 for digests in seen.values())
+
+
+def slug(name: str) -> str:
+    """A name as that of a folder."""
+    return re.sub(r"[^\w.-]+", "-", name).strip("-").lower() or "model"
+
+
+def data_sets(study: Study, settings: TrainSettings, seeds: Sequence[int]) -> dict[int, TrainingSet]:
+    """The chats of every seed, the same for all contenders: what one of them cannot be given, none gets."""
+    tests = [refusal(one.loaded.tokenizer, settings.max_tokens) for one in study.contenders]
+    return {seed: training_set(study.train, settings.epochs, seed, tests) for seed in seeds}
+
+
+def contend(study: Study, settings: TrainSettings, seeds: Sequence[int], folder: Path, progress: Progress) -> Contended:
+    """Train everybody with every seed, and ask everybody about the held-out claims.
+
+    Args:
+        study: Claims and contenders.
+        settings: How they are trained; the seed is replaced.
+        seeds: Seeds, one training of each contender for each.
+        folder: Where everything goes.
+        progress: Who is told.
+    """
+    data = data_sets(study, settings, seeds)
+    frames: list[pd.DataFrame] = []
+    trainings: list[Training] = []
+    drift: dict[int, Measured] = {}
+    relabelled: dict[int, Relabelling] = {}
+    for seed in seeds:
+        for one in study.contenders:
+            place = folder / slug(one.name) / f"seed-{seed}"
+            progress.say(f"{study.name}: {one.name}, seed {seed}")
+            own = settings.model_copy(update={"seed": seed})
+            trained = train(one.loaded, data[seed], own, place, progress, _general(one.loaded, study, settings))
+            model = load_trained(one.loaded, place)
+            said = _predicted(LocalPredictor(model, one.kind, one.name), study.held_out, place)
+            frames.append(_rows(study.held_out, said, one.kind, one.name, seed))
+            relative = place.relative_to(folder).as_posix()
+            trainings.append(Training(model=one.name, seed=seed, trained=trained, folder=relative))
+            if one.kind == "self":
+                drift[seed] = _drift(model, one.loaded, study.held_out, place)
+                if study.claims:
+                    relabelled[seed] = _relabelled(model, study, place, progress)
+    target = study.target
+    said = _predicted(LocalPredictor(target.loaded, "base", "untrained"), study.held_out, folder / "untrained")
+    frames.append(_rows(study.held_out, said, "base", "untrained", None))
+    shown = [item for item in study.train if item.id in {one.id for one in data[seeds[0]].examples}]
+    for (name, kind), predictions in readers(shown, study.held_out).items():
+        frames.append(_rows(study.held_out, predictions, kind, name, None))
+    return Contended(pd.concat(frames, ignore_index=True), tuple(trainings), data, drift, relabelled)
+
+
+def _general(loaded: LoadedModel, study: Study, settings: TrainSettings) -> list[tuple[int, ...]]:
+    """Chats on which a model is held to its base, where it is: the transcripts before the questions, each once."""
+    if not settings.kl_share:
+        return []
+    return list(dict.fromkeys(transcript(loaded, item.question) for item in study.train))
+
+
+def _rows(items: Sequence[Item], said: Sequence[Prediction], kind: str, model: str, seed: int | None) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "claim": [item.id for item in items],
+            "cluster": [item.question.cluster or item.question.investigation or item.id for item in items],
+            "label": [item.label for item in items],
+            "kind": kind,
+            "model": model,
+            "seed": seed,
+            "probability": [one.probability for one in said],
+            "coverage": [one.coverage for one in said],
+        }
+    ).astype({"seed": "Int64", "probability": "float64"})
+
+
+def _predicted(predictor: LocalPredictor, items: Sequence[Item], place: Path) -> list[Prediction]:
+    asked = [item.question for item in items]
+    key = digest([predictor.identity, [question.model_dump(mode="json") for question in asked]])
+    held = _kept(place / "predictions.json", key)
+    if held is not None:
+        return [Prediction.model_validate(one) for one in held]
+    said = predictor.predict(asked)
+    _keep(place / "predictions.json", key, [one.model_dump(mode="json") for one in said])
+    return said
+
+
+def _drift(model: LoadedModel, base: LoadedModel, items: Sequence[Item], place: Path) -> Measured:
+    chats = {item.question.prompt.id: item for item in items}
+    tokens = [transcript(base, item.question) for item in chats.values()]
+    key = digest([model.weights_sha256, [list(one) for one in tokens]])
+    held = _kept(place / "drift.json", key)
+    values = held if held is not None else divergences(model, base, tokens).tolist()
+    if held is None:
+        _keep(place / "drift.json", key, values)
+    return mean_drift(pd.Series(values).to_numpy(dtype=float), [item.question.cluster for item in chats.values()])
+
+
+def _relabelled(model: LoadedModel, study: Study, place: Path, progress: Progress) -> Relabelling:
+    target = LocalTarget(model, study.sampling)
+    key = digest([target.identity, study.sampling.samples, [claim.id for claim in study.claims]])
+    held = _kept(place / "relabelled.json", key)
+    if held is not None:
+        return Relabelling.model_validate(held)
+    progress.say(f"{study.name}: measuring {len(study.claims)} labels anew on the trained target")
+    found = relabel(study.claims, target, study.sampling.samples)
+    _keep(place / "relabelled.json", key, found.model_dump(mode="json"))
+    return found
+
+
+def _kept(path: Path, key: str) -> Any:
+    if not path.exists():
+        return None
+    held: Mapping[str, Any] = read_json(path)
+    return held["value"] if held.get("key") == key else None
+
+
+def _keep(path: Path, key: str, value: Any) -> None:
+    write_json(path, {"key": key, "value": value})

@@ -1,0 +1,75 @@
+"""The folder of a training run: when it began, what it holds, and whether that is still what was written."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from firsthand.engine import LoadedModel
+from firsthand.errors import TraceError
+from firsthand.report.training_document import MARKER
+from firsthand.trials.files import read_json, sha256_file, write_json
+
+_LISTED: Final = (
+    "claims/*.jsonl",
+    "**/predictions.json",
+    "**/drift.json",
+    "**/relabelled.json",
+    "**/adapter/*.safetensors",
+)
+
+
+def begun(folder: Path, asked: Mapping[str, Any]) -> datetime:
+    """When a run was begun, noted the first time.
+
+    Args:
+        folder: The run's folder.
+        asked: What was asked for, as JSON; a folder in which something else was begun is refused.
+
+    Raises:
+        TraceError: If the folder holds another run.
+    """
+    path = folder / MARKER
+    if path.exists():
+        held = read_json(path)
+        if held.get("asked") != dict(asked):
+            raise TraceError(f"{folder} holds a training run of other settings.", "Name another folder with --out.")
+        return datetime.fromisoformat(held["begun"])
+    now = datetime.now(UTC)
+    write_json(path, {"asked": dict(asked), "begun": now.isoformat(), "files": {}})
+    return now
+
+
+def listed(folder: Path) -> dict[str, str]:
+    """Note the hash of every file that the result rests on."""
+    paths = sorted({path for pattern in _LISTED for path in folder.glob(pattern)})
+    files = {path.relative_to(folder).as_posix(): sha256_file(path) for path in paths}
+    held = read_json(folder / MARKER)
+    write_json(folder / MARKER, {**held, "files": files})
+    return files
+
+
+def verified(folder: Path) -> dict[str, int]:
+    """See that every file is as it was written, and count them by kind.
+
+    Raises:
+        TraceError: If one is missing or was altered, or the run is not finished.
+    """
+    files: dict[str, str] = read_json(folder / MARKER).get("files", {})
+    if not files:
+        raise TraceError(f"{folder} holds no finished training run.", "Run the same command again to finish it.")
+    for name, digest in files.items():
+        if not (folder / name).is_file() or sha256_file(folder / name) != digest:
+            raise TraceError(f"{folder / name} is not the file that was written.", "Remove it, and run again.")
+    counts: dict[str, int] = {}
+    for name in files:
+        kind = Path(name).name if name.endswith(".json") else Path(name).suffix.removeprefix(".")
+        counts[kind] = counts.get(kind, 0) + 1
+    return counts
+
+
+def cards(models: Iterable[LoadedModel]) -> tuple[dict[str, str | int | None], ...]:
+    """What identifies each model, once."""
+    found = {one.weights_sha256: one for one in models}
+    names = ("name", "source", "dtype", "device", "weights_sha256", "tokenizer_sha256", "n_parameters")
+    return tuple({name: one.card()[name] for name in names} for one in found.values())

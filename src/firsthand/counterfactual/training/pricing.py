@@ -1,0 +1,87 @@
+"""What a training run costs in time, from one measured step."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from firsthand.counterfactual.training.examples import TrainingSet
+from firsthand.counterfactual.training.lora import train
+from firsthand.counterfactual.training.settings import TrainSettings
+from firsthand.counterfactual.training.tokens import chat
+from firsthand.engine import LoadedModel
+from firsthand.progress import Silent
+
+STEPS = 3
+ASKING = 0.35
+"""A question takes about this share of the time of a chat in training: one pass forward instead of three."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a run takes.
+
+    Attributes:
+        trainings: Trainings in all.
+        steps: Steps of them all.
+        tokens: Tokens of them all.
+        step_seconds: Time of one step, as measured here.
+        seconds: Time in all, questions included.
+    """
+
+    trainings: int
+    steps: int
+    tokens: int
+    step_seconds: float
+    seconds: float
+
+
+class _Clock(Silent):
+    """Notes when steps end."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+
+    def step(self) -> None:
+        """One step is done."""
+        self.times.append(time.monotonic())
+
+
+def measured_step(loaded: LoadedModel, data: TrainingSet, settings: TrainSettings) -> float:
+    """Seconds of one training step of a model: the quicker of two, after one that does not count."""
+    rows = [data.order[n % len(data.order)] for n in range(STEPS * settings.batch)]
+    few = data.model_copy(update={"order": tuple(rows)})
+    clock = _Clock()
+    with TemporaryDirectory(prefix="firsthand-price-") as folder:
+        train(loaded, few, settings.model_copy(update={"checkpoint_steps": 10_000}), Path(folder) / "few", clock)
+    return min(after - before for before, after in pairwise(clock.times))
+
+
+def price(
+    loaded: LoadedModel,
+    data: TrainingSet,
+    settings: TrainSettings,
+    trainings: int,
+    questions: int,
+    step_seconds: float,
+    further: Sequence[float] = (),
+) -> Price:
+    """The price of several trainings of models of one size.
+
+    Args:
+        loaded: One of the models.
+        data: What each is trained on.
+        settings: How.
+        trainings: How many there are.
+        questions: Questions that each is asked afterwards.
+        step_seconds: Time of a step.
+        further: Times of what is done besides.
+    """
+    steps = -(-len(data.order) // settings.batch)
+    lengths = [len(chat(loaded.tokenizer, one.prompt, one.answer).tokens) for one in data.examples]
+    tokens = sum(lengths[number] for number in data.order)
+    asking = questions * ASKING * step_seconds / settings.batch
+    seconds = trainings * (steps * step_seconds + asking) + sum(further)
+    return Price(trainings, trainings * steps, trainings * tokens, step_seconds, seconds)

@@ -1,0 +1,225 @@
+"""Every rule of the verdict, on predictions whose truth is known."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from firsthand.analysis.inference import Measured
+from firsthand.analysis.self_cross import Panel, SelfCrossResult, Support, ability, corrected, judge, panel_of
+from firsthand.analysis.self_cross.contrasts import Contrast, SeedPart, mean_area
+from firsthand.errors import AnalysisError
+from firsthand.vocabulary import Verdict
+
+sys.path.insert(0, str(Path(__file__).parent))
+from simulated_trainings import Models, both, claims, predictions, supported
+
+
+def private(seed: int = 0, **options: object) -> tuple[Panel, Support]:
+    return both(np.random.default_rng(seed), Models(own=1.5, shared=0.5), **options)  # type: ignore[arg-type]
+
+
+def without(panel: Panel, *names: str) -> Panel:
+    return replace(panel, runs=tuple(one for one in panel.runs if one.name not in names))
+
+
+def with_own(panel: Panel, **changes: object) -> Panel:
+    return replace(panel, runs=(replace(panel.own, **changes), *panel.runs[1:]))  # type: ignore[arg-type]
+
+
+def reasons(result: SelfCrossResult) -> str:
+    return " ".join(result.reasons)
+
+
+def test_a_private_rule_is_privileged_with_everything_in_order() -> None:
+    result = judge(*private())
+    assert result.verdict is Verdict.PRIVILEGED
+    assert result.p <= 0.05
+    assert {one.rival for one in result.leads} == {"sibling", "stranger", "words", "constant"}
+    assert all(one.lead.p is not None and one.lead.p <= 0.05 for one in result.leads)
+    assert result.standings[0].seeds == (0, 1, 2)
+    assert result.standings[0].auroc.value == pytest.approx(np.mean(result.standings[0].by_seed))
+
+
+@pytest.mark.parametrize(
+    ("missing", "why"),
+    [
+        ({"siblings": frozenset()}, "is a sibling of the target"),
+        ({"ability": {}}, "only the better learner cannot be told"),
+        ({"drift": ()}, "how far training moved the model was not measured"),
+        ({"drift": (Measured.approximate(0.5, 0.01, 30, (0.0, 100.0)),)}, "training moved the model"),
+        ({"changed": 0.3}, "training turned 30% of the labels"),
+        ({"same_data": False}, "not trained on the same claims"),
+        ({"shared_clusters": frozenset({"k1"})}, "both trained on and judged on"),
+    ],
+)
+def test_whatever_is_missing_takes_the_verdict_away_and_is_named(missing: dict[str, object], why: str) -> None:
+    panel, support = private()
+    result = judge(panel, replace(support, **missing))  # type: ignore[arg-type]
+    assert result.verdict is Verdict.INSUFFICIENT
+    assert why in reasons(result)
+
+
+def test_labels_that_stayed_make_up_for_a_model_that_moved() -> None:
+    panel, support = private()
+    moved = (Measured.approximate(0.5, 0.01, 30, (0.0, 100.0)),)
+    assert judge(panel, replace(support, drift=moved, changed=0.02)).verdict is Verdict.PRIVILEGED
+
+
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [(("sibling", "stranger"), "no other model was trained"), (("words", "constant"), "no observer and no floor")],
+)
+def test_without_rivals_there_is_no_verdict(names: tuple[str, ...], why: str) -> None:
+    panel, support = private()
+    result = judge(without(panel, *names), support)
+    assert result.verdict is Verdict.INSUFFICIENT
+    assert why in reasons(result)
+
+
+def test_one_seed_or_few_clusters_are_not_enough() -> None:
+    assert "what another seed would give is not known" in reasons(judge(*private(seeds=1)))
+    assert "independent clusters" in reasons(judge(*private(clusters=6)))
+
+
+def test_one_rival_that_knows_as_much_takes_the_verdict_away() -> None:
+    panel, support = private()
+    copied = tuple(
+        replace(one, probability=panel.own.probability[:1], coverage=panel.own.coverage[:1])
+        if one.name == "words"
+        else one
+        for one in panel.runs
+    )
+    result = judge(replace(panel, runs=copied), support)
+    assert result.verdict is Verdict.PUBLIC_INFERENCE
+    assert "words does as well" in reasons(result)
+
+
+def test_a_constant_yes_has_an_area_of_one_half_and_is_named() -> None:
+    panel, support = private()
+    result = judge(with_own(panel, probability=np.full_like(panel.own.probability, 0.97)), support)
+    assert result.standings[0].auroc.value == 0.5
+    assert result.standings[0].tpr is not None
+    assert result.standings[0].fpr is not None
+    assert (result.standings[0].tpr.value, result.standings[0].fpr.value) == (1.0, 1.0)
+    assert "target gives every claim the same probability" in str(result.standings[0].constant)
+    assert result.verdict is Verdict.INSUFFICIENT
+
+
+def test_an_order_of_probabilities_that_all_say_yes_is_no_report() -> None:
+    panel, support = private()
+    result = judge(with_own(panel, probability=0.6 + 0.4 * panel.own.probability), support)
+    assert result.standings[0].auroc.value > 0.9
+    assert result.verdict is Verdict.INSUFFICIENT
+    assert "target is constant: it answers yes to 100.0%" in reasons(result)
+
+
+def test_the_reverse_of_what_happens_is_inverted() -> None:
+    panel, support = private()
+    assert judge(with_own(panel, probability=1.0 - panel.own.probability), support).verdict is Verdict.INVERTED
+
+
+def test_invalid_answers_count_against_the_target_and_for_its_rivals() -> None:
+    panel, support = private()
+    probability = panel.own.probability.copy()
+    probability[:, np.flatnonzero(panel.truth == 1.0)[:6]] = np.nan
+    result = judge(with_own(panel, probability=probability), support)
+    assert result.standings[0].auroc.value < judge(panel, support).standings[0].auroc.value
+    probability[:, :20] = np.nan
+    assert "gave no valid answer" in reasons(judge(with_own(panel, probability=probability), support))
+
+
+def test_an_absence_needs_a_planted_rule_that_was_read_with_as_much_training() -> None:
+    rng = np.random.default_rng(1)
+    panel, support = both(rng, Models(shared=0.2), clusters=200)
+    seen = Measured.approximate(0.95, 0.02, 40, (0.0, 1.0))
+    dim = Measured.approximate(0.7, 0.1, 40, (0.0, 1.0))
+    assert judge(panel, replace(support, sensitivity=seen)).verdict is Verdict.NO_ACCESS
+    for sense, why in ((None, "has not shown what it would see"), (dim, "is required of its lower bound")):
+        result = judge(panel, replace(support, sensitivity=sense))
+        assert result.verdict is Verdict.INSUFFICIENT
+        assert why in reasons(result)
+
+
+def test_over_many_targets_one_lucky_verdict_does_not_stand() -> None:
+    one = judge(*private())
+    lucky = one.model_copy(update={"p": 0.04})
+    found = corrected({"lucky": lucky, **{f"other {n}": lucky.model_copy(update={"p": 0.6}) for n in range(3)}})
+    assert found["lucky"].verdict is Verdict.INSUFFICIENT
+    assert "does not hold over 4 targets" in reasons(found["lucky"])
+    assert corrected({"alone": one})["alone"].verdict is Verdict.PRIVILEGED
+
+
+def test_both_ways_what_is_left_is_the_interaction() -> None:
+    rng = np.random.default_rng(3)
+    here = predictions(rng, claims(40, 2), Models(own=1.0, learner=0.5))
+    there = predictions(rng, claims(40, 2), Models(learner=0.5), own=False)
+    known = ability([there], "target", "sibling")
+    assert known is not None
+    sibling = here.named("sibling")
+    assert sibling is not None
+    plain = here.area(here.own) - here.area(sibling)
+    net = plain - known
+    assert net.value == pytest.approx(plain.value - known.value)
+    assert net.measured().parts[-1].se > plain.measured().parts[-1].se
+    assert ability([there], "target", "nobody") is None
+
+
+def test_the_variance_has_a_part_for_claims_and_one_for_seeds() -> None:
+    truth = np.array([1.0, 0.0] * 20)
+    rng = np.random.default_rng(0)
+    scores = truth + rng.standard_normal((3, 40))
+    found = mean_area(truth, scores, [str(n // 2) for n in range(40)], trained=True)
+    assert sum(found.influence.values()) == pytest.approx(0.0, abs=1e-12)
+    clusters, seeds, together = found.measured().parts
+    assert together.se**2 == pytest.approx(clusters.se**2 + seeds.se**2)
+    assert (clusters.units, seeds.units) == (20, 3)
+    assert seeds.units <= together.units <= 20
+
+
+def test_with_two_seeds_what_they_add_has_one_degree_of_freedom() -> None:
+    found = Contrast(0.4, {str(n): 0.0001 * (-1) ** n for n in range(40)}, (SeedPart(0.01, 1),), 80, (-1.0, 1.0))
+    assert found.measured().p_above(0.0) == pytest.approx(0.078, abs=0.005)  # t = 4 with 1 degree
+
+
+def table() -> pd.DataFrame:
+    rows = [
+        {"claim": f"c{n}", "cluster": f"k{n // 2}", "label": bool(n % 2), "kind": kind, "model": model, "seed": seed,
+         "probability": 0.4 + 0.2 * (n % 2), "coverage": 1.0}
+        for n in range(40)
+        for kind, model, seeds in (("self", "a", (0, 1)), ("cross", "b", (0, 1)), ("floor", "f", (None,)))
+        for seed in seeds
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_a_table_becomes_a_panel() -> None:
+    panel = panel_of(table(), "a")
+    assert [(one.name, one.seeds) for one in panel.runs] == [("a", (0, 1)), ("b", (0, 1)), ("f", (-1,))]
+    assert panel.area(panel.own).value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "why"),
+    [
+        (lambda t: t.drop(columns="coverage"), "no column coverage"),
+        (lambda t: t.iloc[1:], "predicts 39 of 40 claims"),
+        (lambda t: pd.concat([t, t.iloc[:1]]), "twice"),
+        (lambda t: t.assign(label=True), "have one label"),
+        (lambda t: t.assign(probability=1.2), "outside 0 to 1"),
+        (lambda t: t.assign(kind=t["kind"].replace("self", "cross")), "0 predictors are said to be a"),
+        (lambda t: t.assign(kind=t["kind"].replace("floor", "guess")), "unknown kind"),
+        (lambda t: t.assign(cluster=[str(n) for n in range(len(t))]), "several labels or clusters"),
+    ],
+)
+def test_a_table_that_is_not_whole_is_refused(spoilt: object, why: str) -> None:
+    with pytest.raises(AnalysisError, match=why):
+        panel_of(spoilt(table()), "a")  # type: ignore[operator]
+
+
+def test_support_of_the_simulations_is_that_of_a_full_design() -> None:
+    there = predictions(np.random.default_rng(0), claims(20, 2), Models(), own=False)
+    assert set(supported(there).ability) == {"sibling", "stranger"}

@@ -1,0 +1,60 @@
+"""Questions about made-up words, and quick settings, to train with."""
+
+from pathlib import Path
+
+from firsthand.counterfactual.claims import Claim
+from firsthand.counterfactual.rates import Rate
+from firsthand.counterfactual.training.examples import Item, TrainingSet, training_set
+from firsthand.counterfactual.training.planting.claims import example_item
+from firsthand.counterfactual.training.planting.rules import BEHAVIOUR, both, edit_of, intervention, prompt_of
+from firsthand.counterfactual.training.planting.words import NOUNS, Group
+from firsthand.counterfactual.training.settings import TrainSettings
+from firsthand.progress import Silent
+
+QUICK = TrainSettings(rank=4, alpha=8.0, learning_rate=1e-2, batch=4, dropout=0.2, checkpoint_steps=2, epochs=2)
+
+
+def items(groups: int = 8) -> list[Item]:
+    made = [Group(live=NOUNS[2 * n], dead=NOUNS[2 * n + 1], number=n) for n in range(groups)]
+    return [example_item(group, number) for group in made for number in (0, 1)]
+
+
+def data(groups: int = 8, epochs: int = 2, seed: int = 0) -> TrainingSet:
+    return training_set(items(groups), epochs, seed)
+
+
+def claim(label: bool) -> Claim:
+    group = Group(live=NOUNS[0], dead=NOUNS[1], number=0)
+    words = both("private", group)
+    return Claim(
+        investigation="i",
+        target="t",
+        prompt=prompt_of(words, "w"),
+        edit=edit_of(words, words[0]),
+        experiment=1,
+        behaviour=BEHAVIOUR,
+        baseline=Rate(yes=10, no=0),
+        rate=Rate(yes=0 if label else 10, no=10 if label else 0),
+        intervention=intervention(words[0]),
+        label=label,
+    )
+
+
+class Killed(Exception):  # noqa: N818 - it is no error
+    """What a killed run ends in."""
+
+
+class Killer(Silent):
+    """Stops a training after some steps, as if it had been killed."""
+
+    def __init__(self, after: int) -> None:
+        self.left = after
+
+    def step(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise Killed
+
+
+def adapter(folder: Path) -> Path:
+    return folder / "adapter" / "adapter_model.safetensors"
