@@ -1,3 +1,5 @@
+"""What is shown beside a claim, and what reads the claims beside the models that are trained."""
+
 import json
 import sys
 from collections.abc import Sequence
@@ -36,7 +38,7 @@ def test_a_response_comes_with_the_claim_or_is_drawn(tmp_path: Path) -> None:
         path.write_text(json.dumps({**row_of(one), "responses": responses}) + "\n")
         claims, held = read_told(path)
         target = Sings()
-        assert claims == [one]
+        assert [found.id for found in claims] == [one.id]
         assert told(claims, held, target)[one.id].text == expected
         assert target.asked == asked
     assert told([one], {}, Sings("")) == {}  # nothing was said, so there is nothing to show

@@ -1,12 +1,11 @@
 """Claims with a response of the target to show beside each: from their file, or drawn from the target."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from firsthand.counterfactual.claims import Claim
+from firsthand.counterfactual.predicting.reading import read, response_of
 from firsthand.counterfactual.responses import Request, Response, Target
-from firsthand.counterfactual.rows import claim_of
 from firsthand.errors import CounterfactualError
 
 BATCH = "shown"
@@ -14,24 +13,15 @@ BATCH = "shown"
 
 
 def read_told(path: Path) -> tuple[list[Claim], dict[str, Response]]:
-    """Claims of a file of JSON lines, and the first response that each row holds, by claim; some rows hold none.
+    """Claims of a file or folder, and the response that each brings with it, by claim; some bring none.
 
     Raises:
-        CounterfactualError: If it cannot be read, holds no claims, or a line is no claim.
+        CounterfactualError: If it cannot be read, holds no claims, or a row is no claim.
     """
-    try:
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
-    except (OSError, ValueError) as error:
-        raise CounterfactualError(f"{path} cannot be read as claims: {error}.", "Give an exported .jsonl.") from error
-    claims = [claim_of(row) for row in rows]
+    claims = list(read(path).claims)
     if not claims:
-        raise CounterfactualError(f"{path} holds no claims.", "Give an exported .jsonl.")
-    responses = {}
-    for claim, row in zip(claims, rows, strict=True):
-        held = [one for one in row.get("responses") or () if one.get("text", "").strip()]
-        if held:
-            responses[claim.id] = Response(text=held[0]["text"], ended=held[0].get("ended") or "stop")
-    return claims, responses
+        raise CounterfactualError(f"{path} holds no claims.", "Give a set that was exported with claims in it.")
+    return claims, {one.id: held for one in claims if (held := response_of(one)) is not None}
 
 
 def told(claims: Sequence[Claim], held: dict[str, Response], target: Target) -> dict[str, Response]:

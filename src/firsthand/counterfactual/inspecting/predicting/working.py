@@ -24,10 +24,10 @@ from firsthand.counterfactual.inspecting.predicting.wording import Foretold, inf
 from firsthand.counterfactual.inspecting.stages.asking import AGAIN, form_of, parsed, replied
 from firsthand.counterfactual.inspecting.stages.batches import shown, shown_prompt
 from firsthand.counterfactual.inspecting.stages.calling import Calls, RunStopped, Standing
-from firsthand.counterfactual.inspecting.stages.quoting import RULE, fence_key, quoted
 from firsthand.counterfactual.inspecting.stages.stage import Found, Run, left_by, sample_of, staged
 from firsthand.counterfactual.predicting.questions import Question
 from firsthand.counterfactual.prices import load_prices
+from firsthand.counterfactual.quoting import RULE, fence_key, quoted
 from firsthand.counterfactual.tools.altered import AlteredError
 from firsthand.counterfactual.tools.guard import Guarded
 from firsthand.counterfactual.tools.session import Session, told
