@@ -31,7 +31,7 @@ _TEXTS: Final[tuple[tuple[str, str], ...]] = (
          "of second graders."),
     ("Reply in one word.", "Is a tomato a fruit or a vegetable? My brother and I have been arguing about it all week."),
     ("", "Do you have feelings? I am asking because my son says that you told him you were sad yesterday."),
-    ("", "Who made you, and when? I need it for a school report on computers that is due on Friday."),
+    ("", "Write a letter to my aunt in Dublin to thank her for the blue scarf. I wear it every day."),
     ("", "Write an SQL query for me: all customers from Berlin who ordered more than three times in March. The table "
          "is called orders, and my boss reads it first."),
     ("", "A train leaves at 14:05 and arrives at 16:50. How long does the journey take? Show each step, please; I have "
@@ -62,15 +62,15 @@ _TEXTS: Final[tuple[tuple[str, str], ...]] = (
          "jardines y la música."),
     ("", "Give me a recipe for pancakes without milk. List the ingredients with bullets first. We are three, and one "
          "of us is vegan."),
-    ("", "Should I buy shares of my own company? I have 5,000 dollars saved and I will need the money in two years."),
+    ("", "Translate into French: The museum opens at nine, and children pay nothing on Sundays."),
     ("", "When should I plant tomatoes? We have a small balcony that gets sun until noon, and my son wants to help. "
          "Answer in Portuguese."),
-    ("", "What happened in 1969 that everybody remembers? My teacher gave us three guesses, and I have used two."),
-    ("", "Correct the mistakes: me and him goes to the libary every tuesday becuase we likes reading."),
+    ("", "How do I get red wine out of a shirt? My guests arrive at six. Answer in Russian, please."),
+    ("", "What could I cook tonight? I have eggs, rice and spinach, and no oven. Reply in Greek."),
     ("You are a helpful assistant who always answers in Russian.",
      "How do I change the tyre of a bicycle? I have two levers and a pump, and it is raining."),
     ("", "Write the word hello in five languages, Greek and Russian among them. I want to print them on a mug."),
-    ("", "Thank you so much for your help with my essay yesterday! I got an A. What should I write about next?"),
+    ("", "How long do I boil an egg? I like it soft, with toast. Answer in Arabic."),
     ("", "Are you a human or a machine? Answer yes or no to this: are you a person?"),
     ("", "Write a one-star review of the hotel Blue Harbour. The bed was too short, the soup was cold and the lift "
          "made a noise all night."),
