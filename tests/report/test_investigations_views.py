@@ -7,6 +7,7 @@ from firsthand.counterfactual.edits import Drop, Edit, Insert, Replace, Rewrite
 from firsthand.counterfactual.investigation import Judgement
 from firsthand.counterfactual.rates import Rate
 from firsthand.report.investigations_views import (
+    cause_words,
     change_view,
     edit_words,
     has_confirmed_cause,
@@ -64,6 +65,16 @@ def test_an_edit_that_changes_the_rate_confirms_no_cause_where_the_report_names_
     none = one.model_copy(update={"report": one.report.model_copy(update={"causes": ()})})
     assert not has_confirmed_cause(none)
     assert not has_confirmed_cause(planted.unfinished())
+
+
+def test_an_effect_without_a_control_is_not_called_a_confirmed_cause() -> None:
+    one = planted.verified()
+    assert one.report is not None
+    causes = tuple(cause.model_copy(update={"specific": None}) for cause in one.report.causes)
+    bare = one.model_copy(update={"report": one.report.model_copy(update={"causes": causes})})
+    assert cause_words(one) == "cause confirmed"
+    assert cause_words(bare) == "effect confirmed, no control"
+    assert not has_confirmed_cause(bare)
 
 
 def test_the_edit_that_a_confirmed_cause_rests_on_is_shown_before_one_that_changes_more() -> None:

@@ -147,11 +147,16 @@ class Investigation(Part):
     judgements: tuple[Judgement, ...] = ()
 
     @property
-    def confirmed_causes(self) -> tuple[Cause, ...]:
+    def supported_causes(self) -> tuple[Cause, ...]:
         """Causes of the report that rest on an edit which changed the rate in responses drawn after it was fixed."""
         shown = {one.number for one in self.experiments if one.stage == "confirmed" and one.decision == "changes"}
         causes = () if self.report is None else self.report.causes
         return tuple(cause for cause in causes if shown.intersection(cause.experiments))
+
+    @property
+    def confirmed_causes(self) -> tuple[Cause, ...]:
+        """Those of them for which a matched control shows that it is this text, and not any edit of its size."""
+        return tuple(cause for cause in self.supported_causes if cause.specific)
 
     @property
     def score(self) -> float | None:

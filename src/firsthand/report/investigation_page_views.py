@@ -10,6 +10,7 @@ from firsthand.report.investigations_document import InvestigationsDocument, Sam
 from firsthand.report.investigations_views import (
     ChangeView,
     RateView,
+    cause_words,
     change_view,
     edit_words,
     has_confirmed_cause,
@@ -64,7 +65,7 @@ class InvestigationView:
         source: The investigation.
         id: Its identifier, and what the ids of its parts begin with.
         status: How far it got.
-        confirmed: Whether a cause was confirmed on fresh responses.
+        cause: How far its causes are shown.
         baseline: The baseline.
         screened: The rate in the batch that chose the behaviour.
         best: The most informative experiment.
@@ -83,7 +84,7 @@ class InvestigationView:
     source: Investigation
     id: str
     status: Status
-    confirmed: bool
+    cause: str
     baseline: RateView
     screened: RateView
     best: ExperimentView | None
@@ -114,6 +115,7 @@ class IndexRow:
     rating: int | None
     score: float | None
     confirmed: bool
+    cause: str
     experiments: int
 
 
@@ -144,6 +146,7 @@ class Views:
             rating=one.screened.rating,
             score=one.score,
             confirmed=has_confirmed_cause(one),
+            cause=cause_words(one),
             experiments=len(one.experiments),
         )
 
@@ -156,7 +159,7 @@ class Views:
             source=one,
             id=name,
             status=status_of(one, self._document.thresholds.score),
-            confirmed=has_confirmed_cause(one),
+            cause=cause_words(one),
             baseline=rate_view(one.baseline, level),
             screened=rate_view(one.screened.rate, level),
             best=next((item for item in experiments if item.best), None),

@@ -7,7 +7,8 @@ investigations (one row an investigation):
     behaviour, kind: The frozen question, and who answers it.
     question: What was asked of the investigator.
     status: ``verified``, ``not verified``, ``not judged`` or ``unfinished``; ``ended`` says why it is unfinished.
-    confirmed: Whether an edit was found to change the rate on responses drawn after it had been fixed.
+    confirmed: Whether a cause that the report names changed the rate on responses drawn after its edit had been fixed,
+        and a matched control elsewhere did less.
     score, judges: The judges' mean valid score, and how many there were.
     experiments: How many were run; ``best`` is the number of the most informative one.
     baseline_*: See below.

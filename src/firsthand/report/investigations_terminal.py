@@ -11,9 +11,9 @@ from firsthand.counterfactual.investigation import Experiment, Investigation
 from firsthand.report.formats import percent
 from firsthand.report.investigations_document import InvestigationsDocument, Step
 from firsthand.report.investigations_views import (
+    cause_words,
     change_view,
     edit_line,
-    has_confirmed_cause,
     most_informative,
     rate_view,
     size_of_change,
@@ -146,7 +146,7 @@ def _flattered(experiment: Experiment) -> str:
 def _status(one: Investigation, document: InvestigationsDocument, console: Console) -> Text:
     status, score = status_of(one, document.thresholds.score), one.score
     told = status if score is None else f"{status}, {score:.1f} of 10"
-    told += ", cause confirmed" if has_confirmed_cause(one) else ", no cause confirmed"
+    told += f", {cause_words(one)}"
     if status == "unfinished" and one.ended:
         told = f"{status}: {one_line(one.ended, 60)}"
     return _text(told, console, _STYLES.get(status, ""))

@@ -119,7 +119,8 @@ def most_informative(investigation: Investigation) -> Experiment | None:
     ]
     if not measured:
         return None
-    causes = {number for cause in investigation.confirmed_causes for number in cause.experiments}
+    shown = investigation.confirmed_causes or investigation.supported_causes
+    causes = {number for cause in shown for number in cause.experiments}
     return max(measured, key=lambda pair: (*_decided(pair[0], causes), pair[1]))[0]
 
 
@@ -138,8 +139,15 @@ def _decided(experiment: Experiment, causes: set[int]) -> tuple[bool, bool, bool
 
 
 def has_confirmed_cause(investigation: Investigation) -> bool:
-    """Whether a cause that was filed rests on an edit that changed the rate in responses drawn after it was fixed."""
+    """Whether a cause that was filed changed the rate in fresh responses, and a matched control shows that it is it."""
     return bool(investigation.confirmed_causes)
+
+
+def cause_words(investigation: Investigation) -> str:
+    """How far the causes of an investigation are shown."""
+    if investigation.confirmed_causes:
+        return "cause confirmed"
+    return "effect confirmed, no control" if investigation.supported_causes else "no cause confirmed"
 
 
 def status_of(investigation: Investigation, threshold: float) -> Status:

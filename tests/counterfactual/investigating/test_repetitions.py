@@ -88,7 +88,7 @@ def test_every_named_cause_has_a_control_that_does_clearly_less(done: list[Repet
         assert one.investigation.report is not None
         for cause in one.investigation.report.causes:
             controls = [experiments[n] for n in cause.experiments if cause.experiments[0] in experiments[n].control_of]
-            assert cause.specific is (None if cause.hypothesis.startswith("the length") else True)
+            assert cause.specific is (None if cause.hypothesis.startswith("less text") else True)
             assert len(controls) == 1 or cause.specific is None
             assert all(test.stage == "confirmed" for test in controls)
             for test in (

@@ -113,7 +113,7 @@ def test_that_something_stands_there_is_told_from_what_it_says() -> None:
 
 def test_length_is_told_from_what_is_said() -> None:
     found, _ = investigated(Long(characters=round(0.7 * PROMPTS[3].characters), low=0.0, high=1.0), PROMPTS[3])
-    assert first_cause(found)[0].startswith("the length of the prompt")
+    assert first_cause(found)[0].startswith("less text, wherever it is taken from")
 
 
 def test_a_place_in_a_list_is_told_from_being_there() -> None:
@@ -273,7 +273,7 @@ def test_where_any_deletion_undoes_it_length_is_named_and_no_text() -> None:
     found, _ = investigated(rule, PROMPTS[3])
     assert found.report is not None
     assert {one.specific for one in found.report.causes} == {None}
-    assert all(one.hypothesis.startswith("the length of the prompt") for one in found.report.causes)
+    assert all(one.hypothesis.startswith("less text, wherever it is taken from") for one in found.report.causes)
 
 
 def test_an_edit_after_which_nothing_can_be_judged_has_no_known_effect() -> None:

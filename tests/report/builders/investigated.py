@@ -117,7 +117,11 @@ def verified(target: str = "planted/rule-1", place: str = "line 7") -> Investiga
         ),
         report=Report(
             observed="The upper end is told as max.",
-            causes=(Cause(hypothesis="Parameter names", evidence=("a, b: 86.7% to 6.7%",), experiments=(1, 5)),),
+            causes=(
+                Cause(
+                    hypothesis="Parameter names", evidence=("a, b: 86.7% to 6.7%",), experiments=(1, 5), specific=True
+                ),
+            ),
             refuted=(Cause(hypothesis="The system prompt", evidence=("without: 83.3%",), experiments=(2, 99)),),
             answer="The names max and min are read as the ends of the range.\nNeutral names undo it.",
         ),

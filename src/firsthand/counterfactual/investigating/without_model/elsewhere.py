@@ -57,7 +57,9 @@ def matched(findings: Findings, edit: Edit, segments: Sequence[Segment], kind: K
     most, whole = _LARGER * size + _SLACK, _takes_turns(edit)
     for made in _tries(findings, size, segments, kind):
         fits = made and size_of(findings.prompt, made[0]) <= most and shorter_by(findings.prompt, made[0]) >= shorter
-        if made and fits and (whole or not _takes_turns(made[0])):
+        # A turn that is missing is more than text that is missing: a template may put its own system line there, and
+        # what was said second is then said first.
+        if made and fits and whole == _takes_turns(made[0]):
             return made
     return None
 

@@ -119,7 +119,10 @@ def _of_cause(findings: Findings, number: int, found: Found) -> Iterator[Planned
             edit = attempted(reordered, prompt, run, "first to last")
             done = f"the first of {len(run)} list items put last"
             if edit:
-                yield Planned(edit, f"where in its list {what} stands", done, "place", number, run, "first to last")
+                # Only the item that is moved can be said to matter by where it stands.
+                moved = any(run[0].overlaps(segment) for segment in found.segments)
+                which = f"where in its list {what} stands" if moved else f"the order of the list that holds {what}"
+                yield Planned(edit, which, done, "place", number, run, "first to last")
 
 
 def _orders(findings: Findings) -> Iterator[Planned]:

@@ -167,9 +167,10 @@ class _Writer:
             return
         self._has_length = True
         hypothesis = (
-            "the length of the prompt, since other text deleted changes the rate too, and text about nothing does"
+            "less text, wherever it is taken from (the length of the prompt, or any deletion of this size), since "
+            "other text deleted changes the rate too, and text about nothing does not"
         )
-        self._name(f"{hypothesis} not", None, tests)
+        self._name(hypothesis, None, tests)
 
     def _name(self, hypothesis: str, specific: bool | None, tests: Sequence[Tested]) -> None:
         """Call something a cause."""
