@@ -229,7 +229,7 @@ def faulty(role: str, messages: list[ChatMessage], tools: list[ToolInfo], config
         FAILED.add(key)
         raise ConnectionError("503: try again")
     if draw == 1:
-        raise ValueError("400: the context is too long")
+        raise Refused("the context is too long")
     if draw == 2:
         return said("")
     if draw == 3:
@@ -240,6 +240,12 @@ def faulty(role: str, messages: list[ChatMessage], tools: list[ToolInfo], config
 def down(role: str, messages: list[ChatMessage], tools: list[ToolInfo], config: GenerateConfig) -> ModelOutput:
     """A provider that is down."""
     raise ConnectionError("502: bad gateway")
+
+
+class Refused(Exception):  # noqa: N818
+    """What a provider says to a prompt that it does not take."""
+
+    status_code = 400
 
 
 FAILED: set[str] = set()

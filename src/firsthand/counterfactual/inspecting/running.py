@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError
 
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.inspecting.settings import model_of, settings_of
+from firsthand.counterfactual.inspecting.stages.attempts import note_attempts
 from firsthand.counterfactual.inspecting.stages.calling import Standing
 from firsthand.counterfactual.inspecting.stages.from_logs import (
     Ending,
@@ -241,11 +242,14 @@ def _stage(folder: Path, settings: StagesSettings, stage: StageName, display: Di
             del standing.waiting[one]
         if not early:
             break
+    note_attempts(folder, stage, [sample for of, sample in standing.waiting if of == stage])
     return ""
 
 
 def check_stage(stage: StageName, logs: Sequence[EvalLog], standing: Standing) -> None:
-    """See that a stage failed, if it did, for nothing but what passes."""
+    """See that a stage failed, if it did, for nothing but what passes; if no outage ended it, its refusals are real."""
+    if not standing.stopped:
+        standing.settle()
     log = logs[0]
     if log.status == "success" or standing.stopped:
         return
@@ -268,7 +272,7 @@ def _waits(folder: Path) -> str:
         return ""
     where = ", ".join(f"{len(whys):,} in the stage {stage!r}" for stage, whys in waiting.items())
     why = next(iter(next(iter(waiting.values())).values()))
-    return f"Calls were lost after all retries ({where}), such as: {why}"
+    return f"Some wait: calls were lost after all retries, or something else went wrong ({where}), such as: {why}"
 
 
 @contextmanager
