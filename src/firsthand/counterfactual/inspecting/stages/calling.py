@@ -141,6 +141,7 @@ class Calls:
         standing: How the run stands.
         stage: The stage.
         sample: The sample.
+        scope: Under whose name answers are kept, where other samples are to find them, too; empty: the sample's.
         usage: What its calls used, by role.
         money: What they cost, as far as it is known.
         counts: Calls that failed, and replies that were repaired or invalid, by role and outcome.
@@ -152,6 +153,7 @@ class Calls:
     standing: Standing
     stage: str
     sample: str
+    scope: str = field(default="", kw_only=True)
     usage: dict[RoleName, Usage] = field(default_factory=dict)
     money: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)
@@ -185,7 +187,7 @@ class Calls:
         """
         self.standing.check()
         model = get_model(role=role, required=True)
-        scopes = {"place": f"{self.stage}/{self.sample}/{place}", "role": role}
+        scopes = {"place": f"{self.stage}/{self.scope or self.sample}/{place}", "role": role}
         policy = CachePolicy(expiry=None, per_epoch=False, scopes=scopes)
         try:
             with watched(model.api) as reached:
