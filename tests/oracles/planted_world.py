@@ -234,7 +234,10 @@ def faulty(role: str, messages: list[ChatMessage], tools: list[ToolInfo], config
         return said("")
     if draw == 3:
         return said("I cannot help with that.", stop="content_filter")
-    return world(role, messages, tools, config)
+    try:
+        return world(role, messages, tools, config)
+    except ValueError:  # the plain investigator cannot read a rate of which nothing is valid
+        raise Refused("this cannot be read") from None
 
 
 def down(role: str, messages: list[ChatMessage], tools: list[ToolInfo], config: GenerateConfig) -> ModelOutput:
