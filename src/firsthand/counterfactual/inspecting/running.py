@@ -195,7 +195,7 @@ def _made(settings: StagesSettings, playing: RoleModel) -> Model:
             f"Inspect's GenerateConfig has no field {unknown[0]!r}.", "Name one that it has in `config`."
         )
     try:
-        made = GenerateConfig(**config)  # type: ignore[arg-type]
+        made = GenerateConfig(**config)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 from planted_world import CALLS, MODELS, Refused, world
-from running_world import prompts, run
+from running_world import prompts, run, settings
 
 from firsthand.counterfactual import behaviours
 from firsthand.counterfactual.behaviours import Computed
+from firsthand.counterfactual.inspecting.running import run_stages
+from firsthand.counterfactual.inspecting.stages.settings import RoleModel, StagesSettings
 from firsthand.counterfactual.inspecting.stages.stage import left_by
 from firsthand.counterfactual.responses import Sampling
 from firsthand.errors import CounterfactualError
@@ -26,14 +28,9 @@ class Broken(Exception):  # noqa: N818
 
 def sampled(folder: Path, count: int, model: str, **others: Any) -> dict[str, str]:
     """Where each prompt ended, by the line that it stands in."""
-    from firsthand.counterfactual.inspecting.running import run_stages
-    from firsthand.counterfactual.inspecting.stages.settings import StagesSettings
-
     fields = {**ONCE, **others}
     until = fields.pop("until")
-    from running_world import settings
-
-    chosen: StagesSettings = settings(folder, model, **fields)
+    chosen = settings(folder, model, **fields)
     ends = {one.prompt: one.status for one in run_stages(chosen, prompts(count), until=until).endings}
     return {one.place or "": ends[one.id] for one in prompts(count)}
 
@@ -110,9 +107,6 @@ def test_a_mistake_in_a_function_of_one_s_own_makes_nothing_final_and_a_mended_o
 
 
 def test_wrong_values_of_a_model_s_config_are_told_in_words(tmp_path: Path) -> None:
-    from firsthand.counterfactual.inspecting.running import run_stages
-    from firsthand.counterfactual.inspecting.stages.settings import RoleModel, StagesSettings
-
     playing = RoleModel(model="planted/world", config={"temperature": "hot"})
     chosen = StagesSettings(folder=str(tmp_path), roles={"target": playing, "investigator": playing})
     with pytest.raises(CounterfactualError, match=r"temperature: .*'hot'"):
