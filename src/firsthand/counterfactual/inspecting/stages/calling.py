@@ -74,6 +74,7 @@ class Standing:
         waiting: Samples of this process whose call was lost, and why.
         unfinished: What such samples have spent, which is counted again when they are made again.
         refused_first: Those of them that wait since a prompt was refused, and its role has answered no other since.
+        refusals: Calls of this process that were refused, by what they were for: why, and with which status.
     """
 
     prices: PriceTable = field(default_factory=PriceTable)
@@ -86,6 +87,7 @@ class Standing:
     waiting: dict[tuple[str, str], str] = field(default_factory=dict)
     unfinished: dict[tuple[str, str], float] = field(default_factory=dict)
     refused_first: dict[tuple[str, str], RoleName] = field(default_factory=dict)
+    refusals: dict[str, tuple[str, int | None]] = field(default_factory=dict)
 
     def stop(self, error: RunStopped) -> RunStopped:
         """Note that the run stops; returns the error, to be raised."""
@@ -187,7 +189,11 @@ class Calls:
         """
         self.standing.check()
         model = get_model(role=role, required=True)
-        scopes = {"place": f"{self.stage}/{self.scope or self.sample}/{place}", "role": role}
+        where = f"{self.stage}/{self.scope or self.sample}/{place}"
+        prompt = digest([[one.role, one.text] for one in messages])
+        if where in self.standing.refusals and prompt in self.standing.line(role).own:  # the sample is made again
+            raise self._refused(role, prompt, *self.standing.refusals[where])
+        scopes = {"place": where, "role": role}
         policy = CachePolicy(expiry=None, per_epoch=False, scopes=scopes)
         try:
             with watched(model.api) as reached:
@@ -197,8 +203,7 @@ class Calls:
         except LimitExceededError:
             raise
         except Exception as error:  # noqa: BLE001 - providers raise errors of their own, of any class
-            prompt = digest([[one.role, one.text] for one in messages])
-            raise self._failed(role, cause_of(error), model.api, several, prompt) from None
+            raise self._failed(role, cause_of(error), model.api, several, prompt, where) from None
         used_now = used(output.usage)
         self.usage[role] = self.usage.get(role, Usage()) + used_now
         self.money += self.standing.answered(self.entry(role, used_now))
@@ -234,7 +239,7 @@ class Calls:
         return None
 
     def _failed(
-        self, role: RoleName, error: BaseException, api: Any, several: bool, prompt: str
+        self, role: RoleName, error: BaseException, api: Any, several: bool, prompt: str, where: str
     ) -> CounterfactualError:
         """What to raise for a call that failed for good."""
         secrets = tuple(key for key in (api.api_key, api.initial_api_key) if isinstance(key, str) and key)
@@ -251,14 +256,19 @@ class Calls:
                     "Wait until the provider answers, and run the same command again; it goes on where it stopped.",
                 )
             )
-        if fault is Fault.PROMPT and line.answered:
-            self.count(role, "refused call")
-            self.refused[role, prompt] = why
-            return CallRefused(why, status_of(error))
+        if fault is Fault.PROMPT:
+            self.standing.refusals[where] = why, status_of(error)
+            if line.answered:
+                return self._refused(role, prompt, why, status_of(error))
         self.count(role, "failed call")
         if fault is Fault.PROMPT:
             self.standing.refused_first[self.stage, self.sample] = role
         return CallLost(f"A call of the {role} failed: {why}", "Run the same command again; it makes it again.", role)
+
+    def _refused(self, role: RoleName, prompt: str, why: str, status: int | None) -> CallRefused:
+        self.count(role, "refused call")
+        self.refused[role, prompt] = why
+        return CallRefused(why, status)
 
     def entry(self, role: RoleName, usage: Usage) -> Entry:
         """A line of the ledger."""
