@@ -106,3 +106,15 @@ def test_what_is_refused_before_anything_is_answered_says_nothing_of_the_prompt(
     line.lost(Fault.PROMPT, "a")
     line.settle()
     assert not line.own
+
+
+def test_prompts_whose_turn_comes_again_after_all_others_are_no_outage_where_others_were_answered_between() -> None:
+    line = Line(2)
+    for prompt in "abcd":
+        line.several_refused(prompt)
+        line.got_through()
+    assert not any(line.lost(Fault.PROMPT, prompt) for prompt in "abcd")
+    silent = Line(2)
+    for prompt in "abcd":
+        silent.several_refused(prompt)
+    assert [silent.lost(Fault.PROMPT, prompt) for prompt in "ab"] == [False, True]

@@ -112,6 +112,7 @@ class Line:
         lost_in_a_row: Calls lost since the last one that was answered.
         refused: Prompts refused since then.
         own: Prompts that are refused for what they are.
+        perhaps: Prompts of which several responses at once were refused since the last answer.
     """
 
     give_up_after: int | None = None
@@ -119,6 +120,7 @@ class Line:
     lost_in_a_row: int = 0
     refused: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
+    perhaps: set[str] = field(default_factory=set)
 
     @property
     def in_a_row(self) -> int:
@@ -128,7 +130,13 @@ class Line:
     def got_through(self) -> None:
         """Note a call that was answered."""
         self.answered, self.lost_in_a_row = True, 0
+        self.own |= self.perhaps
+        self.perhaps.clear()
         self.settle()
+
+    def several_refused(self, prompt: str) -> None:
+        """Note a call for several responses that was refused; it is made again for fewer, after many others."""
+        self.perhaps.add(prompt)
 
     def settle(self) -> None:
         """Take the prompts that were refused for refused for what they are, if anything has been answered."""

@@ -244,6 +244,7 @@ class InspectTarget:
             return [Response(text=error.problem, ended="error")] * size
         why = reason_of(error, self._secrets)
         if size > 1 and status_of(error) in CHOICES_REFUSED:
+            self._line.several_refused(prompt)
             return Refusal(why)  # perhaps of several choices; fewer tell
         return self._failures(why, fault, prompt, size)
 

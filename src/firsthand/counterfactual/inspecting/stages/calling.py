@@ -248,6 +248,7 @@ class Calls:
             told = unusable(error, f"the {role}", secrets)
             return self.standing.stop(RunStopped(told.problem, told.remedy))
         if several and fault is Fault.PROMPT and status_of(error) in CHOICES_REFUSED:
+            line.several_refused(prompt)
             return CallRefused(why, status_of(error))
         if line.lost(fault, prompt):
             return self.standing.stop(
