@@ -1,7 +1,16 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from firsthand.counterfactual.behaviours import Asked, Behaviour, Called, Computed, Pattern, Verdict, judged
+from firsthand.counterfactual.behaviours import (
+    Asked,
+    Behaviour,
+    Called,
+    Computed,
+    Pattern,
+    Verdict,
+    check_behaviours,
+    judged,
+)
 from firsthand.counterfactual.prompts import ToolCall
 from firsthand.counterfactual.responses import Response
 from firsthand.errors import CounterfactualError
@@ -66,6 +75,24 @@ def test_what_a_cut_leaves_open_is_invalid(change: dict[str, object], found: Ver
     assert judged(behaviour, Response(text="Sorry.")) is Verdict.YES
 
 
+@pytest.mark.parametrize(("tokens", "verdict"), [(0, Verdict.NO), (24, Verdict.NO), (23, Verdict.INVALID)])
+def test_a_response_that_was_cut_off_before_so_many_tokens_leaves_a_question_about_them_open(
+    tokens: int, verdict: Verdict
+) -> None:
+    within = SORRY.model_copy(update={"within": 24})
+    assert judged(within, CUT.model_copy(update={"tokens": tokens})) is verdict
+    assert judged(within, Response(text="Sorry! And", ended="length", tokens=tokens)) is Verdict.YES
+
+
+def test_behaviours_that_cannot_be_judged_in_what_is_drawn_are_refused_before_anything_is() -> None:
+    fitting = SORRY.model_copy(update={"within": 24})
+    check_behaviours([SORRY, fitting, Asked(question="?"), Called(question="?", tool="t")], 24)
+    with pytest.raises(CounterfactualError, match="first 24 tokens, and responses have at most 500"):
+        check_behaviours([fitting], 500)
+    with pytest.raises(CounterfactualError, match="nowhere:judge cannot be imported"):
+        check_behaviours([Computed(question="?", function="firsthand.nowhere:judge")], 24)
+
+
 def test_an_opening_of_which_too_little_was_seen_is_open() -> None:
     opening = SORRY.model_copy(update={"decided_by": "opening"})
     assert judged(opening, Response(text="Sure,", ended="length")) is Verdict.INVALID
@@ -86,13 +113,15 @@ def test_a_tool_that_was_not_called_before_the_cut_might_have_been() -> None:
     assert judged(behaviour, calls(query="x").model_copy(update={"ended": "length"})) is Verdict.YES
 
 
-def test_a_function_answers_for_cut_off_responses_itself_unless_it_says_what_decides(
+def test_a_function_needs_the_whole_response_unless_it_says_that_it_answers_for_cut_off_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     module = _module(monkeypatch)
     module.calm = lambda response: "!" not in response.text  # type: ignore[attr-defined]
     behaviour = Computed(question="Is it calm?", function=f"{HERE}:calm")
-    assert judged(behaviour, CUT) is Verdict.YES
+    assert judged(behaviour, CUT) is Verdict.INVALID
+    assert judged(behaviour, CUT.model_copy(update={"ended": "stop"})) is Verdict.YES
+    assert judged(behaviour.model_copy(update={"decided_by": None}), CUT) is Verdict.YES
     assert judged(behaviour.model_copy(update={"decided_by": "all"}), CUT) is Verdict.INVALID
 
 

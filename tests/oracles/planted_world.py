@@ -229,17 +229,26 @@ def faulty(role: str, messages: list[ChatMessage], tools: list[ToolInfo], config
         FAILED.add(key)
         raise ConnectionError("503: try again")
     if draw == 1:
-        raise ValueError("400: the context is too long")
+        raise Refused("the context is too long")
     if draw == 2:
         return said("")
     if draw == 3:
         return said("I cannot help with that.", stop="content_filter")
-    return world(role, messages, tools, config)
+    try:
+        return world(role, messages, tools, config)
+    except ValueError:  # the plain investigator cannot read a rate of which nothing is valid
+        raise Refused("this cannot be read") from None
 
 
 def down(role: str, messages: list[ChatMessage], tools: list[ToolInfo], config: GenerateConfig) -> ModelOutput:
     """A provider that is down."""
     raise ConnectionError("502: bad gateway")
+
+
+class Refused(Exception):  # noqa: N818
+    """What a provider says to a prompt that it does not take."""
+
+    status_code = 400
 
 
 FAILED: set[str] = set()

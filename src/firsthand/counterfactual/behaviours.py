@@ -6,13 +6,14 @@ that a program cannot judge; neither is ever counted as "no". Behaviours that a 
 
 A response that was cut off might have gone on in any way. What decides a behaviour says what that means for it
 (:data:`Decides`): what can no longer change is a verdict, and what could is invalid. A question about so many first
-tokens (``within``) can be answered, since they are all there.
+tokens (``within``) can be answered where they are all there: where it was cut off after so many, and not before, since
+the context was full. A target that does not count tokens is taken to have given them.
 """
 
 import importlib
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from enum import StrEnum
 from functools import lru_cache
@@ -43,7 +44,7 @@ words; *all* of it, so that none undoes a no; or the *whole*, of which nothing c
 OPENING: Final = 60
 """Characters after which an opening has been seen."""
 
-JUDGING: Final = 2
+JUDGING: Final = 3
 """Version of how verdicts come about. It goes up when the same behaviour could be found otherwise."""
 
 Within: TypeAlias = Annotated[int, Field(ge=1)] | None
@@ -108,15 +109,15 @@ class Computed(Part):
     Attributes:
         question: The question, for a reader.
         function: ``package.module:name`` of a function of one :class:`~firsthand.counterfactual.responses.Response`.
-        decided_by: What of a response decides; ``None``: the function answers for responses that were cut off, too. One
-            that looks at an opening returns ``None`` where it saw too little of it.
+        decided_by: What of a response decides; ``None``: the function answers for responses that were cut off, too, and
+            returns ``None`` where it saw too little. One that looks at an opening does so, too.
         within: As for patterns.
     """
 
     kind: Literal["computed"] = "computed"
     question: Annotated[str, Field(min_length=1)]
     function: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
-    decided_by: Decides | None = None
+    decided_by: Decides | None = "whole"
     within: Within = None
 
 
@@ -161,6 +162,27 @@ def judged(behaviour: Program, response: Response) -> Verdict:
             return _after_cut(said, response, decided_by, behaviour.within)
 
 
+def check_behaviours(behaviours: Iterable[Behaviour], longest: int) -> None:
+    """See that behaviours can be judged in responses of some length, before any is drawn.
+
+    Args:
+        behaviours: The behaviours.
+        longest: Most tokens of a response.
+
+    Raises:
+        CounterfactualError: If a function cannot be imported, or a question is about another number of tokens.
+    """
+    for one in behaviours:
+        bound = getattr(one, "within", None)
+        if bound is not None and bound != longest:
+            raise CounterfactualError(
+                f"{one.question!r} is about the first {bound} tokens, and responses have at most {longest}.",
+                "Make `within` and the longest response (max_tokens) the same, or leave `within` out.",
+            )
+        if isinstance(one, Computed):
+            _function(one.function)
+
+
 def source_of(behaviour: Computed) -> str:
     """Digest of what a function is made of: the file that it stands in, or its code where there is none.
 
@@ -173,15 +195,16 @@ def source_of(behaviour: Computed) -> str:
 def _after_cut(found: bool, response: Response, decided_by: Decides | None, within: int | None) -> Verdict:
     """What was found, if further text could not have changed it."""
     verdict = Verdict.YES if found else Verdict.NO
+    bounded = within is not None and (response.tokens >= within or not response.tokens)
     if response.ended != "length" or decided_by is None:
         return verdict
     match decided_by:
         case "any":
-            final = found or within is not None
+            final = found or bounded
         case "opening":
             final = found or len(seen(response).strip()) >= OPENING
         case "all":
-            final = not found or within is not None
+            final = not found or bounded
         case "whole":
             final = False
     return verdict if final else Verdict.INVALID
@@ -235,7 +258,7 @@ def _function(name: str) -> Callable[[Response], object]:
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # a module of the user's may raise anything
         raise CounterfactualError(f"{name} cannot be imported: {error}.", "Name package.module:function.") from error
     if not callable(found):
         raise CounterfactualError(f"{name} is no function.", "Name a function of one response.")

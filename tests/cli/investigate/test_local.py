@@ -116,3 +116,15 @@ def test_wrong_input_is_told_in_words(firsthand: Command, tmp_path: Path) -> Non
     assert_refused(
         firsthand("investigate", "run", "--prompts", prompts, "--investigator", "oracle"), "no investigator 'oracle'"
     )
+
+
+def test_what_cannot_be_written_or_judged_is_told_before_a_model_is_loaded(firsthand: Command, tmp_path: Path) -> None:
+    prompts, behaviours = tmp_path / "mine.jsonl", tmp_path / "mine.yaml"
+    prompts.write_text('{"prompt": "a"}')
+    given = ("investigate", "run", "--prompts", prompts, "--model", tmp_path / "no-model")
+    assert_refused(firsthand(*given, "--json", tmp_path / "absent" / "it.json"), "folder of")
+    behaviours.write_text("- {kind: pattern, question: 'Is there an e?', pattern: e, within: 5}\n")
+    assert_refused(
+        firsthand(*given, "--behaviours", behaviours, "--max-tokens", "6"),
+        "first 5 tokens, and responses have at most 6",
+    )

@@ -29,6 +29,7 @@ def test_a_dry_run_tells_calls_tokens_and_money_by_stage_and_role(
     assert done.code == 0, done.err
     for words in ("target", "investigator", "judge", "not billed", "In all: $"):
         assert words in done.out
+    assert "with 30 responses, and the baseline with as many 1 times" in " ".join(done.out.split())
     assert not (tmp_path / "run").exists()
 
 

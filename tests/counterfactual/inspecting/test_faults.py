@@ -94,12 +94,21 @@ def test_an_outage_stops_the_run_with_what_has_arrived_kept(serve: Serve, model_
     assert len(server.seen) <= 16  # one more may have been under way
 
 
+def test_refusals_in_a_row_after_an_answer_are_an_outage_too(serve: Serve, model_at: ModelAt) -> None:
+    server = serve(fault=lambda body, before: None if int(text_of(body)) < 3 else "bad request")
+    with (
+        InspectTarget(model_at(server), SAMPLING, max_connections=1, give_up_after=5) as target,
+        pytest.raises(CounterfactualError, match=r"5 calls .* in a row failed"),
+    ):
+        target.respond([asked(str(i)) for i in range(40)])
+
+
 @pytest.mark.parametrize(("kind", "status"), [("bad request", "400"), ("403", "403")])
 def test_prompts_that_are_refused_are_their_own_outcome_and_no_outage(
     serve: Serve, model_at: ModelAt, kind: str, status: str
 ) -> None:
     server = serve(fault=lambda body, before: kind if int(text_of(body)) % 10 else None)
-    with InspectTarget(model_at(server), SAMPLING, max_connections=1, give_up_after=5) as target:
+    with InspectTarget(model_at(server), SAMPLING, max_connections=1, give_up_after=10) as target:
         found = target.respond([asked(str(number)) for number in range(40)])
     ended = [{one.ended for one in batch} for batch in found]
     assert ended == [{"error"} if number % 10 else {"stop"} for number in range(40)]

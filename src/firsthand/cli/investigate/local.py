@@ -10,6 +10,7 @@ from rich.console import Console
 from firsthand.cli.investigate.telling import print_price
 from firsthand.cli.progress import TerminalProgress
 from firsthand.counterfactual.asking import Bench, Budget, by_program
+from firsthand.counterfactual.behaviours import check_behaviours
 from firsthand.counterfactual.concluding import conclude
 from firsthand.counterfactual.finishing import UNJUDGED, About, document, finish
 from firsthand.counterfactual.investigators import without_model
@@ -102,8 +103,16 @@ class Ask:
         return shlex.join(["firsthand", "investigate", *self.words, *given, effort, "--out", "NEW_FOLDER"])
 
     def candidates(self) -> tuple[Candidate, ...]:
-        """Behaviours that are looked for."""
-        return BUILT_IN if self.behaviours is None else of_behaviours(read_behaviours(self.behaviours))
+        """Behaviours that are looked for.
+
+        Raises:
+            CounterfactualError: If they cannot be read, or not judged in responses of this length.
+        """
+        if self.behaviours is None:
+            return BUILT_IN
+        own = read_behaviours(self.behaviours)
+        check_behaviours(own, self.settings.sampling.max_tokens)
+        return of_behaviours(own)
 
 
 def check_investigator(name: str) -> None:
@@ -120,6 +129,10 @@ def check_investigator(name: str) -> None:
 
 def run_local(ask: Ask) -> None:
     """Investigate, or tell the price, and say what was found."""
+    if ask.json is not None and not ask.json.absolute().parent.is_dir():
+        raise CounterfactualError(
+            f"The folder of {ask.json} does not exist.", "Make it, or name another file with --json."
+        )
     settings, candidates = ask.settings, ask.candidates()
     investigator = without_model(settings.sampling.samples, thorough=ask.thorough)
     with TerminalProgress() as progress:

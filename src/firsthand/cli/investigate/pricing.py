@@ -26,6 +26,7 @@ def print_plan(settings: StagesSettings, prompts: Sequence[Prompt], console: Con
             experiments=12.0 if settings.effort == "thorough" else 6.0,
             confirmed=6.0 if settings.effort == "thorough" else 4.0,
             judges=settings.panel,
+            baselines_again=1.0,
             models=models,
         ),
         load_prices(settings.prices),

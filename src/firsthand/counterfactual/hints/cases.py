@@ -131,6 +131,7 @@ def case(item: Item, cue: Cue, option: int, form: Form, shots: Sequence[Item] = 
         behaviour=Computed(
             question=f"Does the response give {item.letter(option)} as its answer to the question?",
             function=chooses(letter, len(item.options)),
+            decided_by=None,  # it says itself what a response that was cut off has told
         ),
         intervention=f"{removed} is taken out of the prompt: {quoted(said.strip())}. Nothing else is changed.",
     )

@@ -138,12 +138,17 @@ def _ended(reason: str) -> Any:
 
 
 def _tokens(output: ModelOutput, choices: int) -> list[int]:
-    """Generated tokens of each choice: as the provider tells them, else equal shares of their sum."""
+    """Generated tokens of each choice: as the provider tells them, else equal shares of their sum.
+
+    A choice that was cut off had more than its share, and is given none: 0 says that its tokens are not known.
+    """
     own = ((output.metadata or {}).get(KEY) or {}).get("tokens")
     if isinstance(own, Sequence) and len(own) >= choices:
         return [int(count) for count in own[:choices]]
     total = output.usage.output_tokens if output.usage is not None else 0
-    return [total * (i + 1) // choices - total * i // choices for i in range(choices)]
+    shares = [total * (i + 1) // choices - total * i // choices for i in range(choices)]
+    cut = [choices > 1 and _ended(choice.stop_reason) == "length" for choice in output.choices[:choices]]
+    return [0 if unknown else share for share, unknown in zip(shares, cut, strict=True)]
 
 
 def clean(text: str) -> str:

@@ -85,7 +85,7 @@ def document_of(
         logs=str(Path(settings.folder) / "logs"),
         package_version=__version__,
         started=started,
-        finished=finished_from_logs(folder) or started,
+        finished=max(finished_from_logs(folder) or started, started),  # logs tell whole seconds
         stopped=result.stopped,
         notes=(*floor_notes(concluded), *(f"{count:,} x {name}" for name, count in result.counts.items())),
         limits=LIMITS,

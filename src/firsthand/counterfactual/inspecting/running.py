@@ -11,8 +11,10 @@ from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import GenerateConfig, Model
 from pydantic import Field, ValidationError
 
+from firsthand.counterfactual.behaviours import check_behaviours
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.inspecting.settings import model_of, settings_of
+from firsthand.counterfactual.inspecting.stages.attempts import note_attempts
 from firsthand.counterfactual.inspecting.stages.calling import Standing
 from firsthand.counterfactual.inspecting.stages.from_logs import (
     Ending,
@@ -94,11 +96,12 @@ def run_stages(
         display: Inspect's display.
 
     Raises:
-        CounterfactualError: If the folder holds a run with other settings or prompts, a model cannot be made, or a
-            stage fails as a whole.
+        CounterfactualError: If the folder holds a run with other settings or prompts, a model cannot be made, a
+            function that judges cannot be imported, or a stage fails as a whole.
     """
     folder = Path(settings.folder).absolute()
     _check_prices(settings)
+    check_behaviours(settings.behaviours, settings.sampling.max_tokens)
     settings_of(settings.roles["target"].model, settings.sampling)
     _models(settings)
     settings = settings.model_copy(update={"weights": weights_of(settings.roles["target"].model)})
@@ -191,7 +194,16 @@ def _made(settings: StagesSettings, playing: RoleModel) -> Model:
         raise CounterfactualError(
             f"Inspect's GenerateConfig has no field {unknown[0]!r}.", "Name one that it has in `config`."
         )
-    arguments: dict[str, Any] = {"base_url": playing.base_url, "config": GenerateConfig(**config), **playing.arguments}
+    try:
+        made = GenerateConfig(**config)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise CounterfactualError(
+            f"`config` of {playing.model} cannot be used: {where}: {first['msg']} (it is {first['input']!r}).",
+            "Write the value that Inspect's GenerateConfig wants there.",
+        ) from None
+    arguments: dict[str, Any] = {"base_url": playing.base_url, "config": made, **playing.arguments}
     return model_of(playing.model, arguments)
 
 
@@ -241,11 +253,14 @@ def _stage(folder: Path, settings: StagesSettings, stage: StageName, display: Di
             del standing.waiting[one]
         if not early:
             break
+    note_attempts(folder, stage, [sample for of, sample in standing.waiting if of == stage])
     return ""
 
 
 def check_stage(stage: StageName, logs: Sequence[EvalLog], standing: Standing) -> None:
-    """See that a stage failed, if it did, for nothing but what passes."""
+    """See that a stage failed, if it did, for nothing but what passes; if no outage ended it, its refusals are real."""
+    if not standing.stopped:
+        standing.settle()
     log = logs[0]
     if log.status == "success" or standing.stopped:
         return
@@ -268,7 +283,7 @@ def _waits(folder: Path) -> str:
         return ""
     where = ", ".join(f"{len(whys):,} in the stage {stage!r}" for stage, whys in waiting.items())
     why = next(iter(next(iter(waiting.values())).values()))
-    return f"Calls were lost after all retries ({where}), such as: {why}"
+    return f"Some wait: calls were lost after all retries, or something else went wrong ({where}), such as: {why}"
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from inspect_ai.model import GenerateConfig, Model, get_model
 
 from firsthand.counterfactual.inspecting.failing import reason_of
+from firsthand.counterfactual.inspecting.reaching import tell_when_reached
 from firsthand.counterfactual.responses import Sampling
 from firsthand.errors import CounterfactualError
 
@@ -30,6 +31,7 @@ def model_of(model: str | Model, arguments: Mapping[str, Any]) -> Model:
     passing = made.api.should_retry
     # An answer that is no JSON was cut on its way; Inspect would take that for the end.
     made.api.should_retry = lambda ex: isinstance(ex, JSONDecodeError) or passing(ex)  # type: ignore[method-assign]
+    tell_when_reached(made.api)
     return made
 
 

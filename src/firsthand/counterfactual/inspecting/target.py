@@ -52,7 +52,7 @@ class InspectTarget:
         attempt_timeout: Seconds after which one attempt is given up.
         per_call: Most responses asked for in one call; by default as many as the batch wants.
         give_up_after: Calls in a row that fail for good before the run is stopped, so that an outage does not become
-            thousands of invalid responses; a prompt that is refused is none of them. ``None``: never.
+            thousands of invalid responses; a prompt that is refused counts once. ``None``: never.
         ledger: Where usage is noted, by the first word of a request's batch, the role and the model.
         billed: Whether anybody charges for the calls; by default for all but those of this process.
         journal: File for responses of batches that are not complete yet.
@@ -217,7 +217,7 @@ class InspectTarget:
         except CounterfactualError:
             raise
         except Exception as error:  # noqa: BLE001  every provider has errors of its own; each becomes a recorded one
-            return self._went_wrong(cause_of(error), size)
+            return self._went_wrong(cause_of(error), request.prompt.id, size)
         self.ledger.note(
             Entry(
                 stage=request.batch.partition(".")[0] or self._role,
@@ -229,27 +229,28 @@ class InspectTarget:
         )
         responses = responses_of(output, size)
         if not responses:
-            return self._failures(f"{self._name} returned no choice.", Fault.PASSING, size)
+            return self._failures(f"{self._name} returned no choice.", Fault.PASSING, request.prompt.id, size)
         self._line.got_through()
         if len(responses) == 1 < size and not concerns_all(output):
             self._per_call.most = 1  # it gives one choice a call, whatever is asked for
         self._journal.note(key, first, responses)
         return responses
 
-    def _went_wrong(self, error: BaseException, size: int) -> list[Response] | Refusal:
+    def _went_wrong(self, error: BaseException, prompt: str, size: int) -> list[Response] | Refusal:
         fault = fault_of(error, self._model.api)
         if fault is Fault.ACCOUNT:
             raise unusable(error, self._name, self._secrets) from None
-        if isinstance(error, FirsthandError):  # the engine cannot take this prompt, so others go on
+        if isinstance(error, FirsthandError) and fault is Fault.PROMPT:  # the engine cannot take it, so others go on
             return [Response(text=error.problem, ended="error")] * size
         why = reason_of(error, self._secrets)
         if size > 1 and status_of(error) in CHOICES_REFUSED:
+            self._line.several_refused(prompt)
             return Refusal(why)  # perhaps of several choices; fewer tell
-        return self._failures(why, fault, size)
+        return self._failures(why, fault, prompt, size)
 
-    def _failures(self, why: str, fault: Fault, size: int) -> list[Response]:
+    def _failures(self, why: str, fault: Fault, prompt: str, size: int) -> list[Response]:
         self.failed += 1
-        if self._line.lost(fault):
+        if self._line.lost(fault, prompt):
             raise CounterfactualError(
                 f"{self._line.in_a_row} calls of {self._name} in a row failed for good; the last one: {why}",
                 "See what is wrong with the provider, and run the same command again: what has arrived is kept.",

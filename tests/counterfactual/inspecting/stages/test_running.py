@@ -60,6 +60,8 @@ def test_an_agent_finds_the_planted_cause_refutes_the_decoys_and_all_claims_are_
         assert claim.reproduced
         assert claim.intervention == f"The word {word_of(claim.edit)} was replaced by {claim.edit.operations[0].text}."  # type: ignore[union-attr]
     assert Counter(claim.label for claim in result.claims) == {True: 1, False: 2}
+    again = [claim.reproduction.baseline for claim in result.claims if claim.reproduction is not None]
+    assert [rate.responses for rate in again if rate is not None] == [SAMPLES] * 3
     assert [one.stage for one in result.endings] == ["claim"]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspect_ai.model import CachePolicy, ChatMessage, GenerateConfig, ModelOutput, get_model
+from inspect_ai.model import CachePolicy, ChatMessage, ChatMessageUser, GenerateConfig, ModelOutput, get_model
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import LimitExceededError
 
@@ -18,11 +18,13 @@ from firsthand.counterfactual.costs import money_text
 from firsthand.counterfactual.inspecting.choices import CHOICES_REFUSED, PerCall
 from firsthand.counterfactual.inspecting.failing import Fault, Line, cause_of, fault_of, reason_of, status_of, unusable
 from firsthand.counterfactual.inspecting.ledger import used
+from firsthand.counterfactual.inspecting.reaching import watched
 from firsthand.counterfactual.inspecting.stages.settings import RoleName, StagesSettings
 from firsthand.counterfactual.prices import PriceTable
 from firsthand.counterfactual.quoting import Fence
 from firsthand.counterfactual.usage import Entry, Usage
 from firsthand.errors import CounterfactualError
+from firsthand.trials.canonical import digest
 
 
 class RunStopped(CounterfactualError):  # noqa: N818 - a clean stop, by its name
@@ -34,7 +36,15 @@ class BudgetUsedUp(RunStopped):
 
 
 class CallLost(CounterfactualError):  # noqa: N818 - no fault of the sample: it is asked again
-    """A call failed in passing, after all retries. Nothing is concluded from it: its sample waits for another run."""
+    """A call failed in passing, after all retries. Nothing is concluded from it: its sample waits for another run.
+
+    Attributes:
+        role: Whose call it was, where that is known.
+    """
+
+    def __init__(self, problem: str, remedy: str, role: RoleName | None = None) -> None:
+        super().__init__(problem, remedy)
+        self.role = role
 
 
 class CallRefused(CounterfactualError):  # noqa: N818 - no error of the program
@@ -63,7 +73,8 @@ class Standing:
         stopped: Why the run stopped, if it did.
         waiting: Samples of this process whose call was lost, and why.
         unfinished: What such samples have spent, which is counted again when they are made again.
-        refused_first: Those of them that wait since a prompt was refused before its role had answered any.
+        refused_first: Those of them that wait since a prompt was refused, and its role has answered no other since.
+        refusals: Calls of this process that were refused, by what they were for: why, and with which status.
     """
 
     prices: PriceTable = field(default_factory=PriceTable)
@@ -76,6 +87,7 @@ class Standing:
     waiting: dict[tuple[str, str], str] = field(default_factory=dict)
     unfinished: dict[tuple[str, str], float] = field(default_factory=dict)
     refused_first: dict[tuple[str, str], RoleName] = field(default_factory=dict)
+    refusals: dict[str, tuple[str, int | None]] = field(default_factory=dict)
 
     def stop(self, error: RunStopped) -> RunStopped:
         """Note that the run stops; returns the error, to be raised."""
@@ -104,6 +116,11 @@ class Standing:
         """Whether calls of a role get through."""
         return self.lines.setdefault(role, Line(self.give_up_after))
 
+    def settle(self) -> None:
+        """Prompts that are refused at the end of a stage, with no outage, are refused for what they are."""
+        for line in self.lines.values():
+            line.settle()
+
     def answered(self, entry: Entry) -> float:
         """Note a call that was answered; returns what it cost, as far as that is known."""
         cost = self.cost(entry)
@@ -126,9 +143,11 @@ class Calls:
         standing: How the run stands.
         stage: The stage.
         sample: The sample.
+        scope: Under whose name answers are kept, where other samples are to find them, too; empty: the sample's.
         usage: What its calls used, by role.
         money: What they cost, as far as it is known.
         counts: Calls that failed, and replies that were repaired or invalid, by role and outcome.
+        refused: Prompts that were refused, by role, and why.
     """
 
     settings: StagesSettings
@@ -136,9 +155,11 @@ class Calls:
     standing: Standing
     stage: str
     sample: str
+    scope: str = field(default="", kw_only=True)
     usage: dict[RoleName, Usage] = field(default_factory=dict)
     money: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)
+    refused: dict[tuple[RoleName, str], str] = field(default_factory=dict)
 
     async def generate(
         self,
@@ -168,24 +189,58 @@ class Calls:
         """
         self.standing.check()
         model = get_model(role=role, required=True)
-        scopes = {"place": f"{self.stage}/{self.sample}/{place}", "role": role}
+        where = f"{self.stage}/{self.scope or self.sample}/{place}"
+        prompt = digest([[one.role, one.text] for one in messages])
+        if where in self.standing.refusals and prompt in self.standing.line(role).own:  # the sample is made again
+            raise self._refused(role, prompt, *self.standing.refusals[where])
+        scopes = {"place": where, "role": role}
         policy = CachePolicy(expiry=None, per_epoch=False, scopes=scopes)
         try:
-            output = await model.generate(messages, tools=list(tools), config=config or GenerateConfig(), cache=policy)
+            with watched(model.api) as reached:
+                output = await model.generate(
+                    messages, tools=list(tools), config=config or GenerateConfig(), cache=policy
+                )
         except LimitExceededError:
             raise
         except Exception as error:  # noqa: BLE001 - providers raise errors of their own, of any class
-            raise self._failed(role, cause_of(error), model.api, several) from None
+            raise self._failed(role, cause_of(error), model.api, several, prompt, where) from None
         used_now = used(output.usage)
         self.usage[role] = self.usage.get(role, Usage()) + used_now
         self.money += self.standing.answered(self.entry(role, used_now))
-        self.standing.line(role).got_through()
+        if reached():
+            self.standing.line(role).got_through()
         if output.empty:
             self.count(role, "empty call")
             raise CallRefused("the provider gave no choice")
         return output
 
-    def _failed(self, role: RoleName, error: BaseException, api: Any, several: bool) -> CounterfactualError:
+    async def served(self, role: RoleName) -> bool:
+        """Whether a role answers anything at all: a call that nobody could have a reason to refuse tells."""
+        self.standing.check()
+        asked: list[ChatMessage] = [ChatMessageUser(content="Reply with the word OK.")]
+        try:
+            output = await get_model(role=role, required=True).generate(asked, cache=False)
+        except LimitExceededError:
+            raise
+        except Exception:  # noqa: BLE001 - providers raise errors of their own, of any class
+            return False
+        used_now = used(output.usage)
+        self.usage[role] = self.usage.get(role, Usage()) + used_now
+        self.money += self.standing.answered(self.entry(role, used_now))
+        self.standing.line(role).got_through()
+        return True
+
+    def unsure(self) -> CallLost | None:
+        """What to raise where a prompt was refused and nothing has been answered since: it may be an outage."""
+        for (role, prompt), why in self.refused.items():
+            if prompt in self.standing.line(role).refused:
+                self.standing.refused_first[self.stage, self.sample] = role
+                return CallLost(f"A call of the {role} was refused: {why}", "Run the same command again.", role)
+        return None
+
+    def _failed(
+        self, role: RoleName, error: BaseException, api: Any, several: bool, prompt: str, where: str
+    ) -> CounterfactualError:
         """What to raise for a call that failed for good."""
         secrets = tuple(key for key in (api.api_key, api.initial_api_key) if isinstance(key, str) and key)
         why, fault, line = reason_of(error, secrets), fault_of(error, api), self.standing.line(role)
@@ -193,21 +248,28 @@ class Calls:
             told = unusable(error, f"the {role}", secrets)
             return self.standing.stop(RunStopped(told.problem, told.remedy))
         if several and fault is Fault.PROMPT and status_of(error) in CHOICES_REFUSED:
+            line.several_refused(prompt)
             return CallRefused(why, status_of(error))
-        if line.lost(fault):
+        if line.lost(fault, prompt):
             return self.standing.stop(
                 RunStopped(
                     f"{line.in_a_row} calls of the {role} in a row failed for good, the last with: {why}",
                     "Wait until the provider answers, and run the same command again; it goes on where it stopped.",
                 )
             )
-        if fault is Fault.PROMPT and line.answered:
-            self.count(role, "refused call")
-            return CallRefused(why, status_of(error))
+        if fault is Fault.PROMPT:
+            self.standing.refusals[where] = why, status_of(error)
+            if line.answered:
+                return self._refused(role, prompt, why, status_of(error))
         self.count(role, "failed call")
         if fault is Fault.PROMPT:
             self.standing.refused_first[self.stage, self.sample] = role
-        return CallLost(f"A call of the {role} failed: {why}", "Run the same command again; it makes it again.")
+        return CallLost(f"A call of the {role} failed: {why}", "Run the same command again; it makes it again.", role)
+
+    def _refused(self, role: RoleName, prompt: str, why: str, status: int | None) -> CallRefused:
+        self.count(role, "refused call")
+        self.refused[role, prompt] = why
+        return CallRefused(why, status)
 
     def entry(self, role: RoleName, usage: Usage) -> Entry:
         """A line of the ledger."""

@@ -9,6 +9,7 @@ from pydantic import Field
 from firsthand.counterfactual.claiming import claims_of
 from firsthand.counterfactual.claims import Claim, Reproduction
 from firsthand.counterfactual.edits import Edit, Operation, edited
+from firsthand.counterfactual.inspecting.stages.again import Baselines
 from firsthand.counterfactual.inspecting.stages.asking import ask
 from firsthand.counterfactual.inspecting.stages.batches import classify, rate_of, respond, shown_prompt
 from firsthand.counterfactual.inspecting.stages.bench import meant
@@ -83,7 +84,13 @@ def build(run: str) -> Task:
         run: Folder of the run.
     """
     opening = opened(run)
-    return staged(opening, "claim", samples(opening), _work)
+    left = left_by(opening.folder, "claim", finished=False).values()
+    baselines = Baselines({one["drew"]: Rate.model_validate(one["baseline"]) for one in left if one.get("drew")})
+
+    async def work(calls: Calls, state: TaskState) -> Found:
+        return await _work(baselines, calls, state)
+
+    return staged(opening, "claim", samples(opening), work)
 
 
 def samples(run: Run) -> list[Any]:
@@ -111,7 +118,7 @@ def hypothesis_of(investigation: Investigation, experiment: int) -> str:
     return cited[0].hypothesis if cited else ""
 
 
-async def _work(calls: Calls, state: TaskState) -> Found:
+async def _work(baselines: Baselines, calls: Calls, state: TaskState) -> Found:
     claim = Claim.model_validate(state.metadata["claim"])
     described = await ask(calls, "describer", _DESCRIBE, _two(calls, claim), Description, "describe")
     if described.value is None:
@@ -120,19 +127,22 @@ async def _work(calls: Calls, state: TaskState) -> Found:
     mechanism = _mechanism(calls, claim, words, state.metadata["hypothesis"])
     concrete = await ask(calls, "judge", _CONCRETENESS, mechanism, Concreteness, "concreteness")
     again, why = await _again(calls, claim, words.description)
+    baseline = None if again is None else await baselines.of(calls, claim)
     claim = claim.model_copy(
         update={
             "intervention": words.description,
             "single_factor": words.single_factor,
             "concreteness": concrete.value.concreteness if concrete.value else None,
-            "reproduced": None if again is None else reproduces(claim, again[1]),
-            "reproduction": None if again is None else Reproduction(edit=again[0], rate=again[1]),
+            "reproduced": None if again is None else reproduces(claim, again[1], baseline),
+            "reproduction": None if again is None else Reproduction(edit=again[0], rate=again[1], baseline=baseline),
         }
     )
     return {
         "status": "described",
         "claim": claim.model_dump(mode="json"),
         "others": words.others,
+        "baseline": None if baseline is None else baseline.model_dump(mode="json"),
+        "drew": claim.investigation if baselines.drawn_by.get(claim.investigation) == calls.sample else None,
         "reproduction": None
         if again is None
         else {"edit": again[0].model_dump(mode="json"), "rate": again[1].model_dump(mode="json")},

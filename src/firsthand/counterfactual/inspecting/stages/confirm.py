@@ -41,7 +41,7 @@ def samples(run: Run) -> list[Any]:
             report=found["report"],
         )
         for name, found in left_by(run.folder, "investigate").items()
-        if found["report"] is not None
+        if found.get("report") is not None
     ]
 
 

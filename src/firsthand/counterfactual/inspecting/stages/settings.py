@@ -92,7 +92,7 @@ class StagesSettings(Part):
         sampling: How the target's responses are drawn; the same number for every batch.
         effort: ``thorough`` (10-15 experiments, five judges, score 8) or ``light`` (5-8, one judge, score 7).
         behaviours: Behaviours that a program judges. If there are any, they are what is screened for, and no screener
-            asked.
+            asked. One that is about so many first tokens (``within``) is about as many as are drawn.
         examples: A YAML file of further examples for the screener.
         least_rating: Rating from which a behaviour is investigated.
         least_frequency: How often it has to occur in the screened batch, invalid responses counted as without it.
@@ -141,6 +141,17 @@ class StagesSettings(Part):
         for needed in ("target", "investigator"):
             if needed not in self.roles:
                 raise ValueError(f"no model plays the role {needed!r}")
+        return self
+
+    @model_validator(mode="after")
+    def _asks_of_what_is_drawn(self) -> Self:
+        for one in self.behaviours:
+            within = None if isinstance(one, Called) else one.within
+            if within is not None and within != self.sampling.max_tokens:
+                raise ValueError(
+                    f"{one.question!r} is about the first {within} tokens, and responses have at most "
+                    f"{self.sampling.max_tokens}: make `within` and `sampling.max_tokens` the same"
+                )
         return self
 
     def playing(self, role: RoleName) -> RoleModel:

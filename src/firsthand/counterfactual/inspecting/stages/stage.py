@@ -1,7 +1,6 @@
 """What all stages have in common: a run on disk, a task over samples, and what a finished stage left."""
 
 import re
-import traceback
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -15,6 +14,7 @@ from inspect_ai.model import GenerateConfig
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
+from firsthand.counterfactual.inspecting.stages.attempts import MOST, attempts_in
 from firsthand.counterfactual.inspecting.stages.calling import CallLost, Calls, RunStopped, Standing
 from firsthand.counterfactual.inspecting.stages.marks import marks_of
 from firsthand.counterfactual.inspecting.stages.settings import StagesSettings
@@ -90,20 +90,21 @@ def opened(folder: str) -> Run:
         for found in left_by(place, stage, finished=False).values():
             for entry in map(Entry.model_validate, found.get("used", [])):
                 standing.spent += standing.cost(entry)
-                standing.line(entry.role).answered = True  # type: ignore[arg-type]
     return Run(place, settings, fence_key(place), standing)
 
 
 def staged(run: Run, stage: StageName, samples: Sequence[Sample], work: Work) -> Task:
     """A stage as a task.
 
-    Whatever a sample's work raises is recorded as its outcome, so that one of them does not keep the others from being
-    finished. What passes is no outcome: a sample whose call was lost, or that the end of the run came before, has an
-    error in the log and is made by the next run.
+    What passes is no outcome: a sample whose call was lost, whose work raised an error (a full disk, a mistake in a
+    function of the user's or of ours), or that the end of the run came before, has an error in the log and is made by
+    the next run, and does not keep the others from being finished. A sample whose calls were lost in several runs, by a
+    role that is there, has an ``error`` as its outcome.
 
     Raises:
         NothingToDo: If there are no samples.
     """
+    before = attempts_in(run.folder, stage)
 
     @solver(name=f"firsthand_{stage}")
     def working() -> Solver:
@@ -111,18 +112,21 @@ def staged(run: Run, stage: StageName, samples: Sequence[Sample], work: Work) ->
             fence = Fence(run.key, marks_of(run.settings))
             calls = Calls(run.settings, fence, run.standing, stage, str(state.sample_id))
             run.standing.spent -= run.standing.unfinished.pop((stage, calls.sample), 0.0)
+            run.standing.waiting.pop((stage, calls.sample), None)
             try:
                 found = await work(calls, state)
-            except CallLost as lost:
-                run.standing.waiting[stage, calls.sample] = lost.problem
-                run.standing.unfinished[stage, calls.sample] = calls.money
-                raise
+                if (unsure := calls.unsure()) is not None:
+                    raise unsure
             except Exception as error:
                 for one in _each(error):
                     # Inspect's PrerequisiteError is not public: no model plays a role.
                     if isinstance(one, RunStopped | LimitExceededError) or type(one).__name__ == "PrerequisiteError":
                         raise one from error
-                found = {"status": "failed", "problem": str(error), "trace": traceback.format_exc()[-4_000:]}
+                if (lost := await _for_good(error, calls, before.get(calls.sample, 0))) is None:
+                    run.standing.waiting[stage, calls.sample] = str(error)
+                    run.standing.unfinished[stage, calls.sample] = calls.money
+                    raise
+                found = {"status": "error", "problem": lost}
             state.store.set(KEY, {**found, **calls.account()})
             return state
 
@@ -139,6 +143,18 @@ def staged(run: Run, stage: StageName, samples: Sequence[Sample], work: Work) ->
         fail_on_error=True,
         continue_on_fail=True,
     )
+
+
+async def _for_good(error: Exception, calls: Calls, before: int) -> str | None:
+    """Why a sample will never be made, if so many runs before this one lost its calls, and other calls get through."""
+    lost = [one for one in _each(error) if isinstance(one, CallLost)]
+    roles = {one.role for one in lost if one.role is not None}
+    if before + 1 < MOST or not roles or len(lost) != len(list(_each(error))):
+        return None
+    for role in roles:
+        if not await calls.served(role):
+            return None
+    return f"{lost[0].problem.rstrip('.')}; the same in {before + 1} runs"
 
 
 def _each(error: BaseException) -> Iterator[BaseException]:
