@@ -101,7 +101,8 @@ def _name(score: PredictorScore) -> str:
 def _lead(found: OverFloors | None) -> str:
     if found is None:
         return "-"
-    return f"{estimate_text(found.lead, Unit.NUMBER)}\n{one_line(found.floor, 24)}, p {p_text(found.p_holm)}"
+    said = f"{estimate_text(found.lead, Unit.NUMBER)}\n{one_line(found.floor, 24)}, p {p_text(found.p_holm)}"
+    return said + (f"\n{found.left_out} unanswered count as wrong" if found.left_out else "")
 
 
 def _print_flips(document: PredictionsDocument, console: Console) -> None:
