@@ -10,6 +10,8 @@ uplifts (one row a pair):
     predictor, over, claims, left_out: Who, over whom, on how many claims, and of how many one answer is invalid.
     auroc, auroc_worst, auroc_best, accuracy: Estimates of the differences.
     mcnemar_p, delong_p, delong_se, delong_low, delong_high: Tests that take claims for independent.
+tools (one row a predictor with tools, over the same one without):
+    as uplifts.
 over_floors (one row a predictor that is no floor):
     predictor, floor, lead, p_holm, left_out, lead_valid.
 flips (one row a predictor and label):
@@ -23,11 +25,11 @@ calibration (one row a bin):
     predictor, low, high, mean_probability, true.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from firsthand.analysis.predictions.results import PredictionResults
+from firsthand.analysis.predictions.results import PredictionResults, Uplift
 from firsthand.report.predictions_document import PredictionsDocument
 from firsthand.report.tables import Row, estimate_columns, frames
 
@@ -53,7 +55,8 @@ def tables_of(document: PredictionsDocument) -> dict[str, pd.DataFrame]:
     return frames(
         {
             "scores": list(_scores(found)),
-            "uplifts": list(_uplifts(found)),
+            "uplifts": list(_uplifts(found.uplifts)),
+            "tools": list(_uplifts(found.tools)),
             "over_floors": list(_over_floors(found)),
             "flips": list(_flips(found)),
             "subsets": list(_subsets(found)),
@@ -77,8 +80,8 @@ def _scores(found: PredictionResults) -> Iterator[Row]:
         yield row | {"constant": one.constant, "insufficient": one.insufficient}
 
 
-def _uplifts(found: PredictionResults) -> Iterator[Row]:
-    for one in found.uplifts:
+def _uplifts(found: Sequence[Uplift]) -> Iterator[Row]:
+    for one in found:
         row: Row = {"predictor": one.name, "over": one.over, "claims": one.claims, "left_out": one.left_out}
         for name in ("auroc", "auroc_worst", "auroc_best", "accuracy"):
             row |= estimate_columns(name, getattr(one, name))

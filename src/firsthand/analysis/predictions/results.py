@@ -277,6 +277,7 @@ class PredictionResults(_Result):
         baseline: The predictor that uplift, flips and unsure claims refer to, if there is one.
         over_floors: Who is ahead of all floors.
         uplifts: Every predictor that is no floor against the baseline and against each floor.
+        tools: What tools add: each predictor that has some, over the same one without, on the same claims.
         flips: What each changed of the baseline's answers.
         subsets: Parts of the claims.
         wordings: What wordings do.
@@ -293,6 +294,7 @@ class PredictionResults(_Result):
     baseline: str | None = None
     over_floors: tuple[OverFloors, ...] = ()
     uplifts: tuple[Uplift, ...] = ()
+    tools: tuple[Uplift, ...] = ()
     flips: tuple[Flips, ...] = ()
     subsets: tuple[SubsetResult, ...] = ()
     wordings: tuple[WordingEffect, ...] = ()
