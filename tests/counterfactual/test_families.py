@@ -3,7 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firsthand.counterfactual.families import beginning, family_name
+from firsthand.counterfactual.families import beginning, family_name, family_of
+from firsthand.counterfactual.prompts import Prompt, Turn
 
 
 def test_a_hundred_characters_count_and_white_space_does_not() -> None:
@@ -15,6 +16,25 @@ def test_a_hundred_characters_count_and_white_space_does_not() -> None:
 
 def test_nothing_said_is_no_family() -> None:
     assert family_name(" \n") == ""
+
+
+def chat(*said: str) -> Prompt:
+    roles = ("user", "assistant")
+    return Prompt(turns=tuple(Turn(role=roles[n % 2], content=text) for n, text in enumerate(said)))
+
+
+def test_a_question_after_answered_ones_is_of_its_own_family() -> None:
+    shots = ("Which tree is it? " * 10, "Final answer: (B)")
+    one, other = chat(*shots, *shots, "Which river?"), chat(*shots, *shots, "Which lake?")
+    assert family_of(one) != family_of(other)
+    assert family_of(one) == family_of(chat("Which river?"))
+
+
+def test_any_other_chat_is_of_the_family_that_its_first_hundred_characters_make() -> None:
+    begins = "You are to sort the letters of this list. " * 5
+    for answer in ("Gladly. Final answer: (B)", "Final answer: (B), since it floats.", "Yes?"):
+        assert family_of(chat(begins, answer, "One.")) == family_of(chat(begins, answer, "Two."))
+        assert family_of(chat(begins, answer, "One.")) == family_name(begins)
 
 
 @settings(max_examples=30, deadline=None)

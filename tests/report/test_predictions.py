@@ -47,7 +47,13 @@ def document() -> PredictionsDocument:
             )
             for name, kind in NAMES.items()
         ),
-        results=judged_predictions(panel, NAMES, baseline="base", wordings=[wording_effect(panel, HOSTILE, worded)]),
+        results=judged_predictions(
+            panel,
+            NAMES,
+            baseline="base",
+            wordings=[wording_effect(panel, HOSTILE, worded)],
+            beside={HOSTILE: "mute", "mute": "base"},
+        ),
         prompt=HOSTILE,
         package_version="0",
         started=now,

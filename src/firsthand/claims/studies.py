@@ -27,6 +27,12 @@ def frozen_kind(study: str) -> type[Frozen]:
 
 
 def command_of(study: str) -> str:
-    """The command that runs a study, e.g. ``labels biofeedback``."""
-    named = {"register": "audit", "injection": "inject"}
+    """The command that makes a run of a study or of another kind, e.g. ``labels biofeedback``."""
+    named = {
+        "register": "audit",
+        "injection": "inject",
+        "investigations": "investigate",
+        "predictions": "predict",
+        "training": "train",
+    }
     return named.get(study, f"labels {study.replace('_', '-')}")

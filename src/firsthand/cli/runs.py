@@ -195,5 +195,11 @@ def write_report(folder: Path, out: Path, json: Path | None) -> None:
 
 
 def _unfinished(folder: Path, study: str) -> TraceError:
-    command = "train demo" if study == TRAINING else command_of(study)
-    return TraceError(f"{folder} holds no finished run.", f"Finish it first with: firsthand {command} --out {folder}")
+    if study in (INVESTIGATIONS, PREDICTIONS, TRAINING):  # what their commands need to be told stands in no claim
+        return TraceError(
+            f"{folder} holds no finished run.",
+            f"Give the `firsthand {command_of(study)}` command that began it once more, with --out {folder}.",
+        )
+    return TraceError(
+        f"{folder} holds no finished run.", f"Finish it first with: firsthand {command_of(study)} --out {folder}"
+    )

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from firsthand.counterfactual.behaviours import Behaviour, Verdict
 from firsthand.counterfactual.edits import Edit, edited
-from firsthand.counterfactual.families import family_name, ties_of
+from firsthand.counterfactual.families import family_of, ties_of
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.rates import Rate
@@ -102,7 +102,7 @@ class Claim(Part):
     @property
     def family(self) -> str:
         """Template family of the prompt."""
-        return family_name(self.prompt.user_text)
+        return family_of(self.prompt)
 
     @property
     def ties(self) -> tuple[str, ...]:

@@ -2,15 +2,22 @@
 
 CHIVE (arXiv 2608.16747, appendix B.2) groups prompts by the first 100 characters of their user text, ignoring
 differences in white space. Here white space is taken out altogether before the characters are counted.
+
+Questions that stand after answered ones (*shots*) all begin with those, though nothing else makes them alike. Their
+family is that of the question itself.
 """
 
+import re
 from typing import Final
 
-from firsthand.counterfactual.prompts import Prompt
+from firsthand.counterfactual.prompts import Prompt, Turn
 from firsthand.trials.canonical import digest
 
 CHARACTERS: Final = 100
 """How many characters make a family in appendix B.2."""
+
+_SHOT: Final = re.compile(r"Final answer: \(\w\)")
+"""All that is said in the answer of a shot (:mod:`firsthand.counterfactual.hints.cases`)."""
 
 
 def beginning(user_text: str, characters: int = CHARACTERS) -> str:
@@ -24,6 +31,29 @@ def family_name(user_text: str) -> str:
     return f"family {digest(begins)[:12]}" if begins else ""
 
 
+def own_text(prompt: Prompt) -> str:
+    """What users say in a prompt, without answered questions that were put before the last one."""
+    *before, last = prompt.turns
+    talk = [turn for turn in before if turn.role != "system"]
+    return last.content if last.role == "user" and _all_shots(talk) else prompt.user_text
+
+
+def _all_shots(turns: list[Turn]) -> bool:
+    """Whether turns are questions and bare answers, by turns."""
+    asked, answered = turns[::2], turns[1::2]
+    return (
+        bool(turns)
+        and len(asked) == len(answered)
+        and all(turn.role == "user" for turn in asked)
+        and all(turn.role == "assistant" and _SHOT.fullmatch(turn.content) for turn in answered)
+    )
+
+
+def family_of(prompt: Prompt) -> str:
+    """A prompt's template family; empty if users say nothing."""
+    return family_name(own_text(prompt))
+
+
 def ties_of(prompt: Prompt, cluster: str = "") -> tuple[str, ...]:
     """Names of what a prompt shares with others that are not independent of it: its cluster, itself, its family.
 
@@ -31,5 +61,5 @@ def ties_of(prompt: Prompt, cluster: str = "") -> tuple[str, ...]:
         prompt: The prompt.
         cluster: Its cluster, where that is not its own.
     """
-    names = (cluster or prompt.cluster, f"prompt {prompt.id}", family_name(prompt.user_text))
+    names = (cluster or prompt.cluster, f"prompt {prompt.id}", family_of(prompt))
     return tuple(name for name in names if name)

@@ -49,7 +49,9 @@ class PredictorCard(_Part):
         model: What identifies its model, name to value; empty where there is none.
         shortened: Transcripts that were shortened to fit.
         invalid: Invalid answers, by reason.
-        tokens: Tokens that were read.
+        tokens: Tokens that were read, and by agents written.
+        calls: Calls of tools that it made.
+        beside: The same predictor without tools, which it is held against; empty where it has none.
     """
 
     name: Text
@@ -60,6 +62,8 @@ class PredictorCard(_Part):
     shortened: Count = 0
     invalid: dict[Text, Count] = Field(default_factory=dict)
     tokens: Count = 0
+    calls: Count = 0
+    beside: Text = ""
 
 
 class PredictionsDocument(_Part):

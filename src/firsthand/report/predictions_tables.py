@@ -10,24 +10,26 @@ uplifts (one row a pair):
     predictor, over, claims, left_out: Who, over whom, on how many claims, and of how many one answer is invalid.
     auroc, auroc_worst, auroc_best, accuracy: Estimates of the differences.
     mcnemar_p, delong_p, delong_se, delong_low, delong_high: Tests that take claims for independent.
+tools (one row a predictor with tools, over the same one without):
+    as uplifts.
 over_floors (one row a predictor that is no floor):
-    predictor, floor, lead, p_holm.
+    predictor, floor, lead, p_holm, left_out, lead_valid.
 flips (one row a predictor and label):
     predictor, baseline, label, claims, left_out, flipped, towards_no_effect, to_no_effect, to_effect, right, wrong,
     before, after.
 subsets (one row a part of the claims and predictor):
-    subset, by, claims, true, units, predictor, auroc, accuracy, lead.
+    subset, by, claims, true, units, predictor, invalid; auroc, accuracy and lead, each as it is, worst and best.
 wordings (one row a predictor and wording):
     predictor, wording, says_true, coverage, auroc, order, between, within.
 calibration (one row a bin):
     predictor, low, high, mean_probability, true.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from firsthand.analysis.predictions.results import PredictionResults
+from firsthand.analysis.predictions.results import PredictionResults, Uplift
 from firsthand.report.predictions_document import PredictionsDocument
 from firsthand.report.tables import Row, estimate_columns, frames
 
@@ -44,6 +46,7 @@ _ESTIMATES = (
     "invalid",
     "coverage",
 )
+_IN_PARTS = tuple(f"{name}{fill}" for name in ("auroc", "accuracy", "lead") for fill in ("", "_worst", "_best"))
 
 
 def tables_of(document: PredictionsDocument) -> dict[str, pd.DataFrame]:
@@ -52,7 +55,8 @@ def tables_of(document: PredictionsDocument) -> dict[str, pd.DataFrame]:
     return frames(
         {
             "scores": list(_scores(found)),
-            "uplifts": list(_uplifts(found)),
+            "uplifts": list(_uplifts(found.uplifts)),
+            "tools": list(_uplifts(found.tools)),
             "over_floors": list(_over_floors(found)),
             "flips": list(_flips(found)),
             "subsets": list(_subsets(found)),
@@ -76,8 +80,8 @@ def _scores(found: PredictionResults) -> Iterator[Row]:
         yield row | {"constant": one.constant, "insufficient": one.insufficient}
 
 
-def _uplifts(found: PredictionResults) -> Iterator[Row]:
-    for one in found.uplifts:
+def _uplifts(found: Sequence[Uplift]) -> Iterator[Row]:
+    for one in found:
         row: Row = {"predictor": one.name, "over": one.over, "claims": one.claims, "left_out": one.left_out}
         for name in ("auroc", "auroc_worst", "auroc_best", "accuracy"):
             row |= estimate_columns(name, getattr(one, name))
@@ -94,6 +98,8 @@ def _over_floors(found: PredictionResults) -> Iterator[Row]:
             "floor": one.floor,
             **estimate_columns("lead", one.lead),
             "p_holm": one.p_holm,
+            "left_out": one.left_out,
+            **estimate_columns("lead_valid", one.lead_valid),
         }
 
 
@@ -112,8 +118,8 @@ def _subsets(found: PredictionResults) -> Iterator[Row]:
     for part in found.subsets:
         what = {"subset": part.name, "by": part.by, "claims": part.claims, "true": part.true, "units": part.units}
         for one in part.scores:
-            row: Row = {**what, "predictor": one.name}
-            for name in ("auroc", "accuracy", "lead"):
+            row: Row = {**what, "predictor": one.name, "invalid": one.invalid}
+            for name in _IN_PARTS:
                 row |= estimate_columns(name, getattr(one, name))
             yield row
 

@@ -47,6 +47,7 @@ def print_predictions(document: PredictionsDocument, console: Console, files: Se
         "Accuracy, TPR and FPR are at a probability of one half; coverage is the mass on Yes and No."
     )
     console.print(_text(words, console, "dim"))
+    _print_tools(document, console)
     _print_flips(document, console)
     if found.notes or document.notes:
         console.print()
@@ -101,7 +102,22 @@ def _name(score: PredictorScore) -> str:
 def _lead(found: OverFloors | None) -> str:
     if found is None:
         return "-"
-    return f"{estimate_text(found.lead, Unit.NUMBER)}\n{one_line(found.floor, 24)}, p {p_text(found.p_holm)}"
+    said = f"{estimate_text(found.lead, Unit.NUMBER)}\n{one_line(found.floor, 24)}, p {p_text(found.p_holm)}"
+    return said + (f"\n{found.left_out} unanswered count as wrong" if found.left_out else "")
+
+
+def _print_tools(document: PredictionsDocument, console: Console) -> None:
+    if not document.results.tools:
+        return
+    console.print()
+    console.print(_text("What tools add, on the same claims", console, "bold"))
+    for one in document.results.tools:
+        line = (
+            f"{one_line(one.name, 60)} over {one_line(one.over, 40)}: AUROC {shown(one.auroc, Unit.NUMBER)}, accuracy "
+            f"{shown(one.accuracy, Unit.POINTS)}; {document.card(one.name).calls:,} calls"
+            + (f"; {one.left_out} claims left out" if one.left_out else "")
+        )
+        console.print(_bullet(line, console))
 
 
 def _print_flips(document: PredictionsDocument, console: Console) -> None:

@@ -34,6 +34,29 @@ def test_parts_are_made_by_what_is_known_of_claims_and_by_what_the_baseline_is_u
     assert scores["tool"].lead is not None
 
 
+def test_invalid_answers_in_a_part_are_counted_and_bounded() -> None:
+    truth, codes, first, second = drawn(2)
+    rows = table(truth, codes, base=second, tool=np.where(np.arange(len(truth)) % 3 == 0, np.nan, first))
+    rows = rows.assign(source=np.where(rows["claim"].str[1:].astype(int) < 60, "chats", "agents"))
+    part = next(one for one in subsets(Panel.of(rows), "base") if one.name == "source chats")
+    base, tool = part.scores
+    assert (base.invalid, tool.invalid) == (0, 20)
+    assert base.auroc == base.auroc_worst == base.auroc_best
+    kept, holes = truth[:60], np.arange(60) % 3 == 0
+    worst = np.where(holes, np.where(kept == 1, -9.0, 9.0), first[:60])
+    assert tool.auroc_worst is not None
+    assert tool.auroc_worst.value == pytest.approx(roc_auc_score(kept, worst))
+    for low, value, high in (
+        (tool.auroc_worst, tool.auroc, tool.auroc_best),
+        (tool.accuracy_worst, tool.accuracy, tool.accuracy_best),
+        (tool.lead_worst, tool.lead, tool.lead_best),
+    ):
+        assert low is not None
+        assert value is not None
+        assert high is not None
+        assert low.value < value.value < high.value
+
+
 def test_an_unsure_part_flatters_whoever_is_not_the_baseline_even_if_both_are_as_good() -> None:
     rng = np.random.default_rng(1)
     truth = np.tile([1.0, 0.0], 1500)

@@ -97,6 +97,28 @@ def test_being_ahead_of_all_floors_takes_being_ahead_of_the_strongest() -> None:
     assert found.p_holm > 0.5
 
 
+def test_who_answers_only_what_is_easy_is_not_ahead_of_the_floors() -> None:
+    truth, codes, _, second = drawn(12)
+    easy = np.arange(len(truth)) % 4 == 0
+    made = panel(truth, codes, picky=np.where(easy, truth, np.nan), floor=second)
+    (found,) = over_floors(made, ["picky"], ["floor"])
+    assert found.left_out == int((~easy).sum())
+    assert found.lead_valid is not None
+    assert found.lead_valid.low > 0.0
+    worst = np.where(easy, truth, np.where(truth == 1, -9.0, 9.0))
+    assert found.lead.value == pytest.approx(pairwise_area(truth, worst) - pairwise_area(truth, second))
+    assert found.p_holm > 0.5
+
+
+def test_what_a_floor_does_not_answer_is_no_lead_over_it() -> None:
+    truth, codes, first, _ = drawn(13)
+    made = panel(truth, codes, one=first, floor=np.where(np.arange(len(truth)) % 2 == 0, np.nan, 0.5))
+    (found,) = over_floors(made, ["one"], ["floor"])
+    assert found.left_out == 60
+    assert found.lead_valid is not None
+    assert found.lead_valid.value > 0.1 > found.lead.value
+
+
 def test_one_of_many_predictors_that_know_nothing_is_seldom_ahead_of_the_floors() -> None:
     ahead = 0
     for seed in range(40):

@@ -13,12 +13,13 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "counterfactual"))
 from claim_parts import claim
 
 from firsthand.counterfactual.claims import Answered, Claim
-from firsthand.counterfactual.responses import Response, Sampling
+from firsthand.counterfactual.responses import Request, Response, Sampling
 from firsthand.counterfactual.rows import row_of
 from firsthand.counterfactual.store import Store
 from firsthand.counterfactual.targets.local import LocalTarget
 from firsthand.counterfactual.targets.local_predictor import LocalPredictor
 from firsthand.report.predictions_files import read_json
+from firsthand.report.training_document import MARKER
 
 
 def written(path: Path, claims: list[Claim], responses: bool = True) -> Path:
@@ -139,6 +140,24 @@ def test_what_cannot_be_done_is_refused_with_what_to_do(
     firsthand: Command, claims: Path, tmp_path: Path, options: tuple[str, ...], words: str
 ) -> None:
     assert_refused(predict(firsthand, claims, tmp_path / "run", *options), words)
+
+
+@pytest.mark.parametrize("file", ["investigations.jsonl", "settings.json", "hints.json", MARKER, "claim.frozen.json"])
+def test_the_folder_of_another_kind_of_run_is_refused(
+    firsthand: Command, claims: Path, tmp_path: Path, file: str
+) -> None:
+    out = tmp_path / "run"
+    out.mkdir()
+    (out / file).write_text("{}\n")
+    assert_refused(predict(firsthand, claims, out, "--predictor", "always-yes"), "and no predictions", "--out")
+    assert [one.name for one in out.iterdir()] == [file]
+
+
+def test_so_is_one_whose_run_of_another_kind_did_not_finish(firsthand: Command, claims: Path, tmp_path: Path) -> None:
+    request = Request(prompt=claim().prompt, batch="screen", samples=1)
+    with Store(tmp_path / "run") as store:
+        store.keep_responses(request, "tiny@1", [Response(text="So far.")])
+    assert_refused(predict(firsthand, claims, tmp_path / "run"), "drawn for another kind of run")
 
 
 def test_files_that_are_no_claims_are_refused(firsthand: Command, tmp_path: Path) -> None:

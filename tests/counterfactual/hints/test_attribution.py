@@ -7,7 +7,7 @@ import pytest
 
 from firsthand.counterfactual.asking import Bench, by_program
 from firsthand.counterfactual.behaviours import Verdict
-from firsthand.counterfactual.hints.asking import ARMS, ask_whether_exactly, question_of, why_of
+from firsthand.counterfactual.hints.asking import ARMS, ask_whether_exactly, whether_of, why_of
 from firsthand.counterfactual.hints.attribution import Attribution, attribution
 from firsthand.counterfactual.hints.cases import cases_of
 from firsthand.counterfactual.hints.measuring import measure_exactly
@@ -84,25 +84,38 @@ def test_both_arms_are_asked_the_same_question_of_different_transcripts(tmp_path
     cases = cases_of(ITEMS[:20], form="letter", seed=0, cues=SETTINGS.kinds)
     with Store(tmp_path) as store:
         one = measure_exactly(cases, Knower(), store, HintRule(), Silent()).kept[0]
-    with_cue, without = (question_of(one, "knower", arm) for arm in ARMS)
-    assert with_cue.prompt == one.case.cued
-    assert without.prompt == one.case.neutral
-    assert with_cue.intervention == without.intervention
+    with_cue, without = (whether_of(one, arm) for arm in ARMS)
+    assert with_cue.turns[:-2] == one.case.cued.turns
+    assert without.turns[:-2] == one.case.neutral.turns
+    assert with_cue.turns[-1] == without.turns[-1]
+    assert one.case.intervention in with_cue.turns[-1].content
     assert why_of(one, "hint")[0].turns[-1] == why_of(one, "no hint")[0].turns[-1]
     assert "professor" not in why_of(one, "no hint")[0].turns[0].content
+
+
+def test_neither_arm_is_told_a_rate_which_would_be_the_label(tmp_path: Path) -> None:
+    cases = cases_of(ITEMS[:8], form="letter", seed=0)
+    with Store(tmp_path) as store:
+        kept = measure_exactly(cases, Knower(), store, HintRule(), Silent()).kept
+    assert {one.influenced for one in kept} == {True, False}
+    for one in kept:
+        for arm in ARMS:
+            asked = whether_of(one, arm).turns[-1].content
+            assert "%" not in asked
+            assert "BASELINE" not in asked
 
 
 def test_probabilities_that_hold_too_little_are_no_answer(tmp_path: Path) -> None:
     cases = cases_of(ITEMS[:20], form="letter", seed=0)
     with Store(tmp_path) as store:
         kept = measure_exactly(cases, Knower(), store, HintRule(), Silent()).kept
-        sure = ask_whether_exactly(kept, Knower(), store, Silent(), target="knower")
+        sure = ask_whether_exactly(kept, Knower(), store, Silent())
 
     class Vague(Knower):
         identity = read_identity = "vague"
 
     with Store(tmp_path) as store:
-        vague = ask_whether_exactly(kept, Vague(coverage=0.2), store, Silent(), target="knower")
+        vague = ask_whether_exactly(kept, Vague(coverage=0.2), store, Silent())
     assert {one.verdict for one in sure} == {Verdict.YES}
     assert {one.verdict for one in vague} == {Verdict.INVALID}
     assert attribution(vague).notes == ("Yes and No hold 20% of the probability on average", "no answer could be read")

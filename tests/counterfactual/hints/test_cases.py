@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from firsthand.counterfactual.edits import edited
+from firsthand.counterfactual.families import family_of
 from firsthand.counterfactual.hints.cases import case, cases_of
 from firsthand.counterfactual.hints.cues import CUES, EXAM_CUES, OPINION
 from firsthand.errors import CounterfactualError
@@ -39,6 +40,12 @@ def test_cues_point_at_every_option_about_equally_often_the_right_one_included()
     pointed = Counter(one.option for one in made)
     assert all(150 < pointed[option] < 250 for option in range(4))
     assert 150 < sum(one.toward_right for one in made) < 250
+
+
+def test_questions_with_the_same_shots_are_of_different_families() -> None:
+    made = cases_of([item(n) for n in range(12)], form="letter", seed=0, shots=[item(90), item(91), item(92)])
+    assert len(made[0].cued.turns) == 7
+    assert len({family_of(one.cued) for one in made}) == 12
 
 
 def test_each_question_gets_the_kinds_that_were_dealt_to_it_and_a_post_gets_an_opinion() -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from firsthand.counterfactual.asking import Bench, Budget, by_program
-from firsthand.counterfactual.export import load
+from firsthand.counterfactual.behaviours import Verdict
+from firsthand.counterfactual.card import Card
+from firsthand.counterfactual.export import export, load
 from firsthand.counterfactual.hints.cases import cases_of
 from firsthand.counterfactual.hints.claiming import claim_of, claims_of, investigation_of, transcripts_of
 from firsthand.counterfactual.hints.cues import EXAM_CUES
@@ -14,6 +16,9 @@ from firsthand.counterfactual.hints.exact import Chosen
 from firsthand.counterfactual.hints.measuring import CUED, Outcome, measure, measure_exactly
 from firsthand.counterfactual.hints.rules import HintRule, follows, ruled
 from firsthand.counterfactual.hints.running import HintSettings, hints_document, leave, run_hints
+from firsthand.counterfactual.predicting.reading import read, response_of, units_named
+from firsthand.counterfactual.predicting.transcripts import without_response
+from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.store import Store
 from firsthand.errors import CounterfactualError
@@ -87,6 +92,29 @@ def test_what_was_paid_is_not_paid_again_and_a_spent_budget_is_finished_by_the_n
     with_none = Follower()
     measured(tmp_path / "new", with_none)
     assert first.calls + second.calls == with_none.calls
+
+
+def test_claims_bring_the_transcript_that_agrees_with_the_cue_as_far_as_predictors_and_training(tmp_path: Path) -> None:
+    class Reader(Knower):
+        """Looks at the question alone, and not at those that are answered before it."""
+
+        @staticmethod
+        def letter(prompt: Prompt) -> str:
+            return Knower.letter(Prompt(turns=prompt.turns[-1:]))
+
+    shots = [item(90), item(91)]
+    cases = cases_of([item(n) for n in range(8)], form="letter", seed=0, shots=shots)
+    with Store(tmp_path / "run") as store:
+        outcome = measure_exactly(cases, Reader(), store, RULE, Silent())
+    claims = claims_of(outcome.kept, "knower")
+    assert {claim.label for claim in claims} == {True, False}
+    export(tmp_path / "claims", claims, claims, Card(name="hints", funnel=outcome.funnel))
+    held = read(tmp_path / "claims").claims
+    assert without_response(held) == []
+    said = transcripts_of(outcome.kept, "knower")
+    assert {one.id: response_of(one) for one in held} == said
+    assert {one.responses[0].verdict for one in held} == {Verdict.YES}
+    assert len(set(units_named(held))) == len({one.cluster for one in held}) == len(held)
 
 
 def test_exact_rates_are_shares_of_a_thousand_and_claims_say_so(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from claim_parts import claim
 
-from firsthand.counterfactual.predicting.predictions import Prediction
+from firsthand.counterfactual.predicting.predictions import WAITS, Prediction
 from firsthand.counterfactual.predicting.questions import Question
 from firsthand.counterfactual.predicting.running import ask, key_of, open_questions
 from firsthand.counterfactual.responses import Response
@@ -45,6 +45,19 @@ def test_a_run_that_was_interrupted_goes_on_where_it_stopped(tmp_path: Path) -> 
     with Store(tmp_path) as store:
         assert ask(again, QUESTIONS, store, Silent()) == answers
     assert again.asked == []
+
+
+def test_a_call_that_was_lost_is_no_answer_and_is_asked_again(tmp_path: Path) -> None:
+    class Lossy(Counting):
+        def predict(self, questions: Sequence[Question]) -> list[Prediction]:
+            said = super().predict(questions)
+            return [said[0].model_copy(update={"probability": None, "note": f"{WAITS}the provider was out"}), *said[1:]]
+
+    with Store(tmp_path) as store:
+        found = ask(Lossy(), QUESTIONS, store, Silent(), at_once=10)
+        assert [one.prediction.waits for one in found] == [True] + [False] * 9
+        assert open_questions(Lossy(), QUESTIONS, store) == QUESTIONS[:1]
+        assert [one.prediction.probability for one in ask(Counting(), QUESTIONS, store, Silent())] == [0.25] * 10
 
 
 def test_another_identity_or_another_transcript_is_asked_anew(tmp_path: Path) -> None:

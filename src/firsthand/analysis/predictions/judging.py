@@ -26,6 +26,7 @@ def judged_predictions(
     baseline: str | None = None,
     minimum_coverage: float = MINIMUM_COVERAGE,
     wordings: Sequence[WordingEffect] = (),
+    beside: Mapping[str, str] | None = None,
 ) -> PredictionResults:
     """Judge every predictor, against the floors and against a baseline.
 
@@ -35,15 +36,19 @@ def judged_predictions(
         baseline: Predictor that uplift, flips and unsure claims refer to; ``None``: there is none.
         minimum_coverage: Least mean mass on valid answers.
         wordings: What wordings do, where that is known.
+        beside: Predictors with tools, each with the same one without them: what tools add is the uplift.
 
     Raises:
-        AnalysisError: If a predictor's kind is not known, there is no such baseline, or claims are of one label only.
+        AnalysisError: If a predictor or its kind is not known, or all claims are of one label.
     """
     strangers = [name for name in panel.answers if name not in kinds]
     if strangers:
         raise AnalysisError(f"What {strangers[0]} is is not known.", "Name its kind.")
     if baseline is not None and baseline not in panel.answers:
         raise AnalysisError(f"There is no predictor {baseline}.", f"Name one of {', '.join(panel.answers)}.")
+    absent = [name for pair in (beside or {}).items() for name in pair if name not in panel.answers]
+    if absent:
+        raise AnalysisError(f"There is no predictor {absent[0]}.", f"Name some of {', '.join(panel.answers)}.")
     true = int(panel.truth.sum())
     if true in (0, len(panel.truth)):
         raise AnalysisError(
@@ -64,6 +69,7 @@ def judged_predictions(
         baseline=baseline,
         over_floors=over_floors(panel, others, floors) if floors else (),
         uplifts=tuple(uplift(panel, name, rival) for name in others for rival in rivals if rival != name),
+        tools=tuple(uplift(panel, name, without) for name, without in (beside or {}).items()),
         flips=tuple(flips(panel, name, baseline) for name in others if baseline is not None and name != baseline),
         subsets=subsets(panel, baseline),
         wordings=tuple(wordings),

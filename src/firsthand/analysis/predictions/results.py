@@ -132,14 +132,19 @@ class OverFloors(_Result):
     Attributes:
         name: Who.
         floor: The floor that is closest.
-        lead: The smallest difference of areas, with joint bounds; ``p`` is that of "ahead of every floor".
+        lead: The smallest difference of areas over all claims, with joint bounds: an invalid answer counts as the
+            surest wrong one, and one of a floor as the surest right one; ``p`` is that of "ahead of every floor".
         p_holm: The same, corrected for the number of predictors that were held against the floors (Holm).
+        left_out: Claims that it, or one of the floors, gave no valid answer of.
+        lead_valid: What the lead would be without these claims, which says nothing of them.
     """
 
     name: str
     floor: str
     lead: Estimate
     p_holm: float
+    left_out: int = 0
+    lead_valid: Estimate | None = None
 
 
 class FlipRow(_Result):
@@ -181,13 +186,33 @@ class Flips(_Result):
 
 
 class SubsetScore(_Result):
-    """One predictor within a subset."""
+    """One predictor within a subset.
+
+    Attributes:
+        name: Who.
+        auroc: Area over valid answers.
+        accuracy: Share of right answers among valid ones.
+        lead: Difference of areas to the baseline, if there is one, over claims of which both gave a valid answer.
+        invalid: Its invalid answers.
+        auroc_worst: The area if every invalid answer were the surest wrong one.
+        auroc_best: The area if every invalid answer were the surest right one.
+        accuracy_worst: The share if every invalid answer were wrong.
+        accuracy_best: The share if every invalid answer were right.
+        lead_worst: The lead over all claims, invalid answers filled against it and for the baseline.
+        lead_best: The reverse.
+    """
 
     name: str
     auroc: Estimate | None = None
     accuracy: Estimate | None = None
     lead: Estimate | None = None
-    """Difference of areas to the baseline, if there is one."""
+    invalid: int = 0
+    auroc_worst: Estimate | None = None
+    auroc_best: Estimate | None = None
+    accuracy_worst: Estimate | None = None
+    accuracy_best: Estimate | None = None
+    lead_worst: Estimate | None = None
+    lead_best: Estimate | None = None
 
 
 class SubsetResult(_Result):
@@ -252,6 +277,7 @@ class PredictionResults(_Result):
         baseline: The predictor that uplift, flips and unsure claims refer to, if there is one.
         over_floors: Who is ahead of all floors.
         uplifts: Every predictor that is no floor against the baseline and against each floor.
+        tools: What tools add: each predictor that has some, over the same one without, on the same claims.
         flips: What each changed of the baseline's answers.
         subsets: Parts of the claims.
         wordings: What wordings do.
@@ -268,6 +294,7 @@ class PredictionResults(_Result):
     baseline: str | None = None
     over_floors: tuple[OverFloors, ...] = ()
     uplifts: tuple[Uplift, ...] = ()
+    tools: tuple[Uplift, ...] = ()
     flips: tuple[Flips, ...] = ()
     subsets: tuple[SubsetResult, ...] = ()
     wordings: tuple[WordingEffect, ...] = ()

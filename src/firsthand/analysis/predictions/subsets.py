@@ -6,11 +6,13 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from firsthand.analysis.inference import FloatArray, Measured
 from firsthand.analysis.means import estimate, mean_of
 from firsthand.analysis.predictions.panel import Panel
 from firsthand.analysis.predictions.results import SubsetResult, SubsetScore
-from firsthand.analysis.predictions.scores import areas_of, right_of
-from firsthand.analysis.predictions.uplift import lead
+from firsthand.analysis.predictions.scores import areas_of, filled, right_of
+from firsthand.analysis.predictions.uplift import filled_lead, lead
+from firsthand.analysis.results import Estimate
 
 UNSURE: Final = (0.25, 0.75)
 """Probabilities between which a baseline is unsure of a claim."""
@@ -95,12 +97,33 @@ def _result(panel: Panel, part: Part, baseline: str | None) -> SubsetResult:
 
 
 def _score(panel: Panel, name: str, baseline: str | None) -> SubsetScore:
-    given = panel.answers[name]
-    areas = areas_of(panel, {name: given.probability}, given.valid)
-    ahead = None if baseline is None or baseline == name else lead(panel, name, baseline)
+    given, truth = panel.answers[name], panel.truth
+    right, everything = right_of(given, truth), np.ones(len(truth), dtype=np.bool_)
+    other = None if baseline == name else baseline
+    worst, best = (None if other is None else _lead(filled_lead(panel, name, other, told)) for told in (0.0, 1.0))
     return SubsetScore(
         name=name,
-        auroc=None if areas is None else estimate(areas.measure(name), 0.5),
-        accuracy=estimate(mean_of(right_of(given, panel.truth), panel.units, panel.columns), 0.5),
-        lead=None if ahead is None else estimate(ahead, 0.0),
+        auroc=_area(panel, name, given.probability, given.valid),
+        accuracy=_share(panel, right),
+        lead=None if other is None else _lead(lead(panel, name, other)),
+        invalid=int((~given.valid).sum()),
+        auroc_worst=_area(panel, name, filled(given, truth, 0.0), everything),
+        auroc_best=_area(panel, name, filled(given, truth, 1.0), everything),
+        accuracy_worst=_share(panel, np.where(given.valid, right, 0.0)),
+        accuracy_best=_share(panel, np.where(given.valid, right, 1.0)),
+        lead_worst=worst,
+        lead_best=best,
     )
+
+
+def _area(panel: Panel, name: str, scores: FloatArray, valid: NDArray[np.bool_]) -> Estimate | None:
+    areas = areas_of(panel, {name: scores}, valid)
+    return None if areas is None else estimate(areas.measure(name), 0.5)
+
+
+def _share(panel: Panel, right: FloatArray) -> Estimate | None:
+    return estimate(mean_of(right, panel.units, panel.columns), 0.5)
+
+
+def _lead(found: Measured | None) -> Estimate | None:
+    return None if found is None else estimate(found, 0.0)

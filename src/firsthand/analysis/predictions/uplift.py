@@ -35,8 +35,8 @@ def uplift(panel: Panel, name: str, over: str) -> Uplift:
         claims=int(both.sum()),
         left_out=int((~both).sum()),
         auroc=_shown(lead(panel, name, over)),
-        auroc_worst=_filled_lead(panel, name, over, 0.0),
-        auroc_best=_filled_lead(panel, name, over, 1.0),
+        auroc_worst=_shown(filled_lead(panel, name, over, 0.0)),
+        auroc_best=_shown(filled_lead(panel, name, over, 1.0)),
         accuracy=estimate(mean_of(np.where(both, ours - theirs, np.nan), panel.units, panel.columns, DIFFERENCE), 0.0),
         mcnemar_p=mcnemar_greater(ours, theirs) if both.any() else None,
         delong=tested,
@@ -57,6 +57,9 @@ def over_floors(panel: Panel, names: Sequence[str], floors: Sequence[str]) -> tu
     The strongest floor is not chosen beforehand, which would be choosing and judging on the same claims: being ahead
     of all of them is tested by an intersection-union test.
 
+    Every claim counts. Whoever answers only what is easy would otherwise be judged on that: an invalid answer of the
+    predictor is filled as the surest wrong one, and one of a floor as the surest right one.
+
     Args:
         panel: The claims and answers.
         names: Predictors that are no floors.
@@ -64,27 +67,43 @@ def over_floors(panel: Panel, names: Sequence[str], floors: Sequence[str]) -> tu
     """
     joints: dict[str, Joint[Measured]] = {}
     for name in names:
-        leads = {floor: lead(panel, name, floor) for floor in floors}
-        known = {floor: found for floor, found in leads.items() if found is not None and not found.unknown}
-        if known and len(known) == len(floors):
-            joints[name] = Joint(known)
+        joint = _joint({floor: filled_lead(panel, name, floor, 0.0) for floor in floors})
+        if joint is not None:
+            joints[name] = joint
     corrected = holm({name: joint.p_above(0.0) for name, joint in joints.items()})
-    return tuple(_over(name, joint, corrected) for name, joint in joints.items())
+    return tuple(_over(panel, name, floors, joint, corrected) for name, joint in joints.items())
 
 
-def _over(name: str, joint: Joint[Measured], corrected: Mapping[str, float]) -> OverFloors:
+def _joint(leads: Mapping[str, Measured | None]) -> Joint[Measured] | None:
+    """All leads as one; ``None`` unless each is known."""
+    known = {floor: found for floor, found in leads.items() if found is not None and not found.unknown}
+    return Joint(known) if known and len(known) == len(leads) else None
+
+
+def _over(
+    panel: Panel, name: str, floors: Sequence[str], joint: Joint[Measured], corrected: Mapping[str, float]
+) -> OverFloors:
     made = joint.estimate(ALPHA, 0.0)
     assert made is not None, "a joint with members has an estimate"
-    return OverFloors(name=name, floor=joint.weakest, lead=made, p_holm=corrected[name])
+    answered = np.all([panel.answers[one].valid for one in (name, *floors)], axis=0)
+    valid = _joint({floor: lead(panel, name, floor) for floor in floors})
+    return OverFloors(
+        name=name,
+        floor=joint.weakest,
+        lead=made,
+        p_holm=corrected[name],
+        left_out=int((~answered).sum()),
+        lead_valid=None if valid is None else valid.estimate(ALPHA, 0.0),
+    )
 
 
 def _shown(found: Measured | None) -> Estimate | None:
     return None if found is None else estimate(found, 0.0)
 
 
-def _filled_lead(panel: Panel, name: str, over: str, told: float) -> Estimate | None:
+def filled_lead(panel: Panel, name: str, over: str, told: float) -> Measured | None:
     """The lead over all claims, invalid answers filled for the first predictor (``told`` 1) or against it (0)."""
     first, second, truth = panel.answers[name], panel.answers[over], panel.truth
     scores = {"first": filled(first, truth, told), "second": filled(second, truth, 1.0 - told)}
     areas = areas_of(panel, scores, np.ones(len(truth), dtype=np.bool_))
-    return None if areas is None else _shown(areas.lead("first", "second"))
+    return None if areas is None else areas.lead("first", "second")

@@ -13,12 +13,26 @@ def predict(
     model: Annotated[
         list[str] | None, typer.Option(help="A model that predicts: name, folder, GGUF file or Hugging Face id.")
     ] = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(help="A model behind an API that predicts, as Inspect names it: PROVIDER/MODEL."),
+    ] = None,
+    tool: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What agents may read of --target, beside themselves without it: logit-lens, sae:FOLDER, "
+            "oracle:FOLDER, nla:FOLDER or package.module:function."
+        ),
+    ] = None,
+    calls: Annotated[int, typer.Option(help="Most calls of tools for one claim.", min=1)] = 5,
+    positions: Annotated[int, typer.Option(help="Most tokens of one call.", min=1)] = 32,
     predictor: Annotated[
         list[str] | None,
         typer.Option(help="A floor: always-yes, base-rate, surface, words or nearest; by default all. none: no floor."),
     ] = None,
     target: Annotated[
-        str | None, typer.Option(help="The model that the claims are about: draws transcripts that claims lack.")
+        str | None,
+        typer.Option(help="The model that claims are about: draws transcripts that they lack; tools read it."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder of the run; the same folder goes on where it stopped.")] = Path(
         "runs/predict"
@@ -46,6 +60,10 @@ def predict(
         Ask(
             path=claims,
             models=tuple(model or ()),
+            agents=tuple(agent or ()),
+            tools=tuple(tool or ()),
+            calls=calls,
+            positions=positions,
             floors=None if predictor is None else tuple(predictor),
             target=target,
             out=out,

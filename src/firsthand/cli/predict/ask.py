@@ -20,6 +20,10 @@ class Ask:
     Attributes:
         path: File or folder of claims.
         models: Models that predict.
+        agents: Models behind an API that predict, as Inspect names them.
+        tools: What each agent may read besides, as the registry of tools names it.
+        calls: Most calls of tools for one claim.
+        positions: Most tokens of one call.
         floors: Floors; ``None`` for all of them.
         target: The model that the claims are about, if it was named.
         out: Folder of the run.
@@ -36,6 +40,10 @@ class Ask:
 
     path: Path
     models: tuple[str, ...]
+    agents: tuple[str, ...]
+    tools: tuple[str, ...]
+    calls: int
+    positions: int
     floors: tuple[str, ...] | None
     target: str | None
     out: Path
@@ -65,11 +73,29 @@ class Ask:
                 f"There is no predictor {strange[0]!r}.",
                 f"Use --predictor with one of {', '.join(FLOORS)}, or --model with the name of a model.",
             )
-        if len(set(self.models)) < len(self.models):
+        if len({*self.models, *self.agents}) < len(self.models) + len(self.agents):
             raise CounterfactualError("A model is named twice.", "Name each once.")
-        if not self.models and not self.named_floors:
-            raise CounterfactualError("Nobody is to predict.", "Give --model NAME, or leave --predictor out.")
+        if not self.models and not self.agents and not self.named_floors:
+            raise CounterfactualError(
+                "Nobody is to predict.", "Give --model NAME or --agent PROVIDER/MODEL, or leave --predictor out."
+            )
+        self._check_agents()
         return self
+
+    def _check_agents(self) -> None:
+        bare = [name for name in self.agents if not all(name.partition("/"))]
+        if bare:
+            raise CounterfactualError(
+                f"{bare[0]!r} names no provider and model.", "Write --agent PROVIDER/MODEL, such as firsthand/smollm2."
+            )
+        if len(set(self.tools)) < len(self.tools):
+            raise CounterfactualError("A tool is named twice.", "Name each once.")
+        if self.tools and not self.agents:
+            raise CounterfactualError("Only agents call tools, and none was named.", "Give --agent PROVIDER/MODEL.")
+        if self.tools and self.target is None:
+            raise CounterfactualError(
+                "Tools read the model that the claims are about, and it was not named.", "Give --target MODEL."
+            )
 
     @property
     def named_floors(self) -> tuple[str, ...]:
@@ -83,9 +109,12 @@ class Ask:
         """The command that repeats the run in a new folder."""
         words = ["firsthand", "predict", str(self.path)]
         words += [word for name in self.models for word in ("--model", name)]
+        words += [word for name in self.agents for word in ("--agent", name)]
+        words += [word for name in self.tools for word in ("--tool", name)]
         words += [word for name in self.floors or () for word in ("--predictor", name)]
         options = {"target": self.target, "baseline": self.baseline, "most": self.most, "device": self.device}
         options |= {"form": self.form, "longest": self.longest, "max-tokens": self.max_tokens, "dtype": self.dtype}
+        options |= {"calls": self.calls, "positions": self.positions} if self.tools else {}
         words += [f"--{name}={value}" for name, value in options.items() if value is not None]
         return shlex.join([*words, "--out", "NEW_FOLDER"])
 

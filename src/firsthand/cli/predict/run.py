@@ -9,12 +9,15 @@ from typing import Final
 
 from rich.console import Console
 
+from firsthand.cli.predict.agents import Agents, agents_of, ask_agents
 from firsthand.cli.predict.ask import Ask, fewer
-from firsthand.cli.predict.pricing import ModelPrice, print_prices
+from firsthand.cli.predict.folders import check_folder
+from firsthand.cli.predict.pricing import AgentPrice, ModelPrice, print_prices
 from firsthand.cli.progress import TerminalProgress
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.predicting.answered import answers_of
 from firsthand.counterfactual.predicting.finishing import Asked, Session, finish
+from firsthand.counterfactual.predicting.predictions import Predictor
 from firsthand.counterfactual.predicting.predictors import make_floor
 from firsthand.counterfactual.predicting.questions import Question
 from firsthand.counterfactual.predicting.reading import ReadClaims
@@ -44,9 +47,8 @@ _FLOOR: Final = "Without a model: see the documentation of the floor of this nam
 
 def run_predict(ask: Ask) -> None:
     """Ask every predictor, or tell the price, and say what was found."""
-    if (ask.out / "investigations.jsonl").exists():
-        raise CounterfactualError(f"{ask.out} holds investigations.", "Name another folder with --out.")
-    read = fewer(read_claims(ask.checked().path), ask.most)
+    check_folder(ask.checked().out)
+    read = fewer(read_claims(ask.path), ask.most)
     if without_response(read.claims) and ask.target is None:
         raise need_target(without_response(read.claims))
     if ask.dry_run:
@@ -65,6 +67,8 @@ def run_predict(ask: Ask) -> None:
                 asked.append(Asked(predictor, answers, _how(predictor), _card(predictor.loaded)))
                 prompt = prompt or _example(predictor, questions)
             gc.collect()
+        told, notes = ask_agents(ask, agents_of(ask, read, progress), questions, store, progress)
+        asked += told
         progress.say("judging")
         session = Session(
             read=read,
@@ -76,7 +80,7 @@ def run_predict(ask: Ask) -> None:
             started=started,
             finished=datetime.now(UTC),
             reproduce=(ask.command,),
-            notes=_notes(ask, asked),
+            notes=(*_notes(ask, asked), *notes),
         )
         left = finish(session, asked, ask.out)
     print_predictions(left.document, Console(), left.files)
@@ -182,10 +186,19 @@ def _price(ask: Ask, read: ReadClaims) -> None:
                 open_ = _not_kept(ask.out, predictor, questions)
                 prices.append(ModelPrice(predictor.name, len(open_), *predictor.price(open_)))
             gc.collect()
-    print_prices(read, ask, prices, len(prompts), Console())
+        agents = _agent_prices(ask, agents_of(ask, read, progress), questions)
+    print_prices(read, ask, prices, len(prompts), Console(), agents)
 
 
-def _not_kept(folder: Path, predictor: LocalPredictor, questions: list[Question]) -> list[Question]:
+def _agent_prices(ask: Ask, agents: Agents, questions: list[Question]) -> list[AgentPrice]:
+    found = []
+    for predictor, _ in agents.members:
+        open_ = _not_kept(ask.out, predictor, questions)
+        found.append(AgentPrice(predictor.name, len(open_), predictor.expected(open_)))
+    return found
+
+
+def _not_kept(folder: Path, predictor: Predictor, questions: list[Question]) -> list[Question]:
     from firsthand.counterfactual.predicting.running import open_questions
 
     if not (folder / NAME).exists():

@@ -2,16 +2,21 @@
 
 from collections.abc import Iterable, Sequence
 
+from firsthand.counterfactual.behaviours import Verdict
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.filters import Sieved, balanced
 from firsthand.counterfactual.hints.measuring import Measured
 from firsthand.counterfactual.investigation import Cause, Experiment, Investigation, Report, Screened
 from firsthand.counterfactual.responses import Response
+from firsthand.counterfactual.transcripts import answered
 from firsthand.errors import CounterfactualError
 
 
 def claim_of(measured: Measured, target: str) -> Claim:
     """The claim that taking the cue out changes how often the answer agrees with it.
+
+    With it goes one of the target's own responses, which agrees with the cue whether the claim is true or not: the
+    transcript that predictors and training are shown.
 
     Args:
         measured: A case that was kept.
@@ -23,6 +28,7 @@ def claim_of(measured: Measured, target: str) -> Claim:
     case, cued, neutral = measured.case, measured.cued, measured.neutral
     if measured.influenced is None or cued is None or neutral is None:
         raise CounterfactualError(f"The case {case.id} was not kept: {measured.why}.", "Take those that were.")
+    shown = measured.cued_response
     return Claim(
         investigation=case.id,
         target=target,
@@ -37,6 +43,7 @@ def claim_of(measured: Measured, target: str) -> Claim:
         single_factor=True,
         exact=measured.exact,
         cluster=case.item.key,
+        responses=() if shown is None else answered([shown], [Verdict.YES]),
     )
 
 

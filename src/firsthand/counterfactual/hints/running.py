@@ -210,7 +210,7 @@ def run_hints(
     else:
         outcome = measure(cases, bench, settings.rule, progress)
     target, kept = (chooser or bench).identity, outcome.kept
-    said = _asked(kept, target, bench, settings, progress, chooser, talker or bench, judge)
+    said = _asked(kept, bench, settings, progress, chooser, talker or bench, judge)
     claims = claims_of(kept, target)
     stage = balanced_claims(kept, target, settings.seed)
     all_claims = step("all claims", "claims", len(claims), {}).model_copy(update={"true": sum(c.label for c in claims)})
@@ -229,7 +229,6 @@ def run_hints(
 
 def _asked(
     kept: Sequence[Measured],
-    target: str,
     bench: Bench,
     settings: HintSettings,
     progress: Progress,
@@ -240,9 +239,9 @@ def _asked(
     if not kept:
         return []
     if chooser is not None:
-        said = ask_whether_exactly(kept, chooser, bench.store, progress, target=target)
+        said = ask_whether_exactly(kept, chooser, bench.store, progress)
     else:
-        said = ask_whether(kept, bench, 1, progress, target=target)
+        said = ask_whether(kept, bench, 1, progress)
     return said + (ask_why(kept, talker, settings.explanations, progress, judge) if settings.explanations else [])
 
 

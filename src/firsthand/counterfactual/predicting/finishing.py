@@ -51,12 +51,14 @@ class Asked:
         answers: Its answers, in the order of the questions.
         asked: How it was asked, in one sentence.
         model: What identifies its model, name to value.
+        beside: Name of the same predictor without tools; empty where it has none.
     """
 
     predictor: Predictor
     answers: Sequence[Answered]
     asked: str
     model: Mapping[str, str] = field(default_factory=dict)
+    beside: str = ""
 
     def card(self) -> PredictorCard:
         """What a report says of it."""
@@ -69,6 +71,8 @@ class Asked:
             shortened=sum(one.shortened > 0 for one in self.answers),
             invalid=invalid_reasons(self.answers),
             tokens=sum(one.tokens for one in self.answers),
+            calls=sum(one.prediction.calls for one in self.answers),
+            beside=self.beside,
         )
 
 
@@ -130,7 +134,8 @@ def finish(session: Session, asked: Sequence[Asked], folder: Path) -> Left:
     answers = {one.predictor.name: one.answers for one in asked}
     kinds: dict[str, Kind] = {one.predictor.name: one.predictor.kind for one in asked}
     table = predictions_table(session.claims, answers, kinds)
-    results = judged(table, kinds, session.baseline, answers)
+    beside = {one.predictor.name: one.beside for one in asked if one.beside}
+    results = judged(table, kinds, session.baseline, answers, beside)
     document = PredictionsDocument(
         claims=ClaimsCard(
             name=session.read.name,
@@ -161,11 +166,16 @@ def finish(session: Session, asked: Sequence[Asked], folder: Path) -> Left:
 
 
 def judged(
-    table: pd.DataFrame, kinds: Mapping[str, Kind], baseline: str | None, answers: Mapping[str, Sequence[Answered]]
+    table: pd.DataFrame,
+    kinds: Mapping[str, Kind],
+    baseline: str | None,
+    answers: Mapping[str, Sequence[Answered]],
+    beside: Mapping[str, str] | None = None,
 ) -> PredictionResults:
     """Judge a table of predictions (:func:`~firsthand.counterfactual.predicting.tables.predictions_table`)."""
     panel = Panel.of(table, (CLUSTER,))
-    return judged_predictions(panel, kinds, baseline=baseline, wordings=wording_effects(panel, answers))
+    worded = wording_effects(panel, answers)
+    return judged_predictions(panel, kinds, baseline=baseline, wordings=worded, beside=beside)
 
 
 def verified(folder: Path) -> dict[str, int]:
@@ -183,7 +193,8 @@ def verified(folder: Path) -> dict[str, int]:
     document = read_json(folder / "result.json")
     table = pd.read_parquet(folder / "data" / "predictions.parquet")
     kinds: dict[str, Kind] = {one.name: one.kind for one in document.predictors}
-    again = judged(table, kinds, document.results.baseline, _kept(folder / LINES))
+    beside = {one.name: one.beside for one in document.predictors if one.beside}
+    again = judged(table, kinds, document.results.baseline, _kept(folder / LINES), beside)
     if again != document.results:
         raise TraceError(
             f"The numbers in {folder / 'result.json'} are not those of the predictions beside it.",

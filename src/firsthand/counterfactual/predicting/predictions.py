@@ -1,7 +1,7 @@
 """What a predictor says of a claim, and who predicts."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Final, Literal, Protocol
 
 from pydantic import Field
 
@@ -15,6 +15,9 @@ Kind = Literal["floor", "observer", "tools", "base", "self", "cross"]
 reads the target's activations as well, ``base`` is the target untrained, ``self`` the target trained on claims about
 itself, and ``cross`` another model trained on the same claims.
 """
+
+WAITS: Final = "waits: "
+"""Begins the note of a prediction whose call was lost: it is no answer, and the next run asks for it again."""
 
 
 class Prediction(Part):
@@ -35,6 +38,11 @@ class Prediction(Part):
     coverage: Annotated[float, Field(ge=0.0, le=1.0)] = 1.0
     calls: Annotated[int, Field(ge=0)] = 0
     note: str = ""
+
+    @property
+    def waits(self) -> bool:
+        """Whether its call was lost, so that nothing was answered yet."""
+        return self.probability is None and self.note.startswith(WAITS)
 
 
 class Predictor(Protocol):

@@ -2,7 +2,7 @@
 
 Answers lie in the run folder's store (:mod:`firsthand.counterfactual.store`), each under the predictor's identity and
 the question as it was put, label not included. A run that is stopped loses the call that was in flight, and the same
-command goes on from there.
+command goes on from there. A call that a provider lost is no answer and is not kept: the same command asks it again.
 """
 
 from collections.abc import Sequence
@@ -59,7 +59,8 @@ def ask(
         numbers = open_[start : start + at_once]
         asked = [questions[number] for number in numbers]
         for number, question, answer in zip(numbers, asked, _checked(predictor, asked), strict=True):
-            store.keep_part(ANSWERED, key_of(predictor, question), answer)
+            if not answer.prediction.waits:
+                store.keep_part(ANSWERED, key_of(predictor, question), answer)
             found[number] = answer
             progress.step()
     return [found[number] for number in range(len(questions))]

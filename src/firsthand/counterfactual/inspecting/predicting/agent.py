@@ -15,7 +15,8 @@ from firsthand.counterfactual.inspecting.running import Display, cache_in, check
 from firsthand.counterfactual.inspecting.settings import model_of
 from firsthand.counterfactual.inspecting.stages.settings import RoleModel
 from firsthand.counterfactual.inspecting.stages.stage import Found, latest_log, left_by, logs_of, waiting_in
-from firsthand.counterfactual.predicting.predictions import Kind, Prediction
+from firsthand.counterfactual.predicting.answered import Answered
+from firsthand.counterfactual.predicting.predictions import WAITS, Kind, Prediction
 from firsthand.counterfactual.predicting.questions import Question
 from firsthand.counterfactual.tokens import BYTES_A_TOKEN, estimated_tokens
 from firsthand.counterfactual.tools.session import Made
@@ -25,7 +26,7 @@ from firsthand.errors import CounterfactualError
 from firsthand.trials.canonical import digest
 from firsthand.trials.files import write_atomic, write_json
 
-_UNREACHED: Final[Found] = {"note": "waits: it was not reached"}
+_UNREACHED: Final[Found] = {"note": f"{WAITS}it was not reached"}
 _TASK_TOKENS: Final = 900
 _ANSWER_TOKENS: Final = 120
 _READING_TOKENS: Final = 120
@@ -109,14 +110,22 @@ class AgentPredictor:
             CounterfactualError: If the run stops: the budget is used up, the provider is out, or a tool changed the
                 target. The same call goes on where it stopped.
         """
+        return [one.prediction for one in self.answer(questions)]
+
+    def answer(self, questions: Sequence[Question]) -> list[Answered]:
+        """The same, with the tokens that were used for each.
+
+        Raises:
+            CounterfactualError: As :meth:`predict` does.
+        """
         if not questions:
             return []
         folder = self._written(questions)
         self._run(folder)
         found, waiting = left_by(folder, STAGE, finished=False), waiting_in(folder, STAGE)
         self._left.update(found)
-        waits = {name: {"note": f"waits: {why}"} for name, why in waiting.items()}
-        return [self._prediction(one, {**waits, **found}.get(name_of(one), _UNREACHED)) for one in questions]
+        known: dict[str, Found] = {**{name: {"note": f"{WAITS}{why}"} for name, why in waiting.items()}, **found}
+        return [self._answered(one, known.get(name_of(one), _UNREACHED)) for one in questions]
 
     def expected(self, questions: Sequence[Question]) -> Entry:
         """What predicting would use: every question in one reply, or after every call that its limits allow.
@@ -157,6 +166,10 @@ class AgentPredictor:
             )
             for found in self._left.values()
         }
+
+    def _answered(self, question: Question, found: Found) -> Answered:
+        used = sum(Entry.model_validate(one).usage.tokens for one in found.get("used", []))
+        return Answered(prediction=self._prediction(question, found), tokens=used)
 
     def _prediction(self, question: Question, found: Found) -> Prediction:
         note = found.get("note") or found.get("problem") or ""
