@@ -12,7 +12,7 @@ from rich.console import Console
 from firsthand.cli.progress import TerminalProgress
 from firsthand.cli.train.ending import ended, print_price
 from firsthand.counterfactual.responses import Sampling
-from firsthand.counterfactual.training.experiment import data_sets
+from firsthand.counterfactual.training.experiment import data_sets, general_of
 from firsthand.counterfactual.training.folders import begun
 from firsthand.counterfactual.training.own import Own, compared, elsewhere_of, study_of
 from firsthand.counterfactual.training.pricing import measured_step, price
@@ -67,7 +67,7 @@ def run_own(ask: Ask) -> None:
             progress.say("measuring one step")
             study, other = study_of(own)[0], elsewhere_of(own)
             data = data_sets(study, settings, (0,))[0]
-            step = measured_step(own.target, data, settings)
+            step = measured_step(own.target, data, settings, general_of(own.target, study, data, settings))
             trainings = len(study.contenders) * ask.seeds * (1 if other is None else 2)
             cost = price(own.target, data, settings, trainings, len(study.held_out), step)
         else:

@@ -15,6 +15,7 @@ from firsthand.counterfactual.responses import Sampling
 from firsthand.counterfactual.rows import row_of
 from firsthand.counterfactual.targets.local import LocalTarget
 from firsthand.counterfactual.training.concluding import concluded, panel
+from firsthand.counterfactual.training.drift import transcript
 from firsthand.counterfactual.training.examples import Example, Item, TrainingSet, in_order, items_of, split
 from firsthand.counterfactual.training.experiment import Contended, Contender, Study, contend
 from firsthand.counterfactual.training.planting.claims import Measured, example_item, measured
@@ -249,7 +250,8 @@ def priced(cast: Cast, plan: DemoPlan) -> Price:
         examples=tuple(Example.of(item) for item in questions[held:]),
         order=in_order(len(questions) - held, plan.training.epochs, 0),
     )
-    step = measured_step(base, data, plan.training)
+    general = list(dict.fromkeys(transcript(base, item.question) for item in questions[held:]))
+    step = measured_step(base, data, plan.training, general)
     models = 5 + (2 if cast.stranger is not None else 0)
     teaching = len(RULES) * plan.chats / plan.lessons.batch * step * LESSON
     labels = len(RULES) * 4 * plan.groups * SHORT.samples * LABEL * step / plan.training.batch

@@ -21,7 +21,7 @@ from firsthand.counterfactual.training.adapters import Trained, load_trained
 from firsthand.counterfactual.training.drift import divergences, mean_drift, transcript
 from firsthand.counterfactual.training.examples import Item, TrainingSet, training_set
 from firsthand.counterfactual.training.lora import train
-from firsthand.counterfactual.training.predictor import LocalPredictor
+from firsthand.counterfactual.training.predictor import FollowUpPredictor
 from firsthand.counterfactual.training.readers import readers
 from firsthand.counterfactual.training.relabelling import Relabelling, relabel
 from firsthand.counterfactual.training.settings import TrainSettings
@@ -146,9 +146,11 @@ def contend(study: Study, settings: TrainSettings, seeds: Sequence[int], folder:
             place = folder / slug(one.name) / f"seed-{seed}"
             progress.say(f"{study.name}: {one.name}, seed {seed}")
             own = settings.model_copy(update={"seed": seed})
-            trained = train(one.loaded, data[seed], own, place, progress, _general(one.loaded, study, settings))
+            trained = train(
+                one.loaded, data[seed], own, place, progress, general_of(one.loaded, study, data[seed], own)
+            )
             model = load_trained(one.loaded, place)
-            said = _predicted(LocalPredictor(model, one.kind, one.name), study.held_out, place)
+            said = _predicted(FollowUpPredictor(model, one.kind, one.name), study.held_out, place)
             frames.append(_rows(study.held_out, said, one.kind, one.name, seed))
             relative = place.relative_to(folder).as_posix()
             trainings.append(Training(model=one.name, seed=seed, trained=trained, folder=relative))
@@ -157,7 +159,7 @@ def contend(study: Study, settings: TrainSettings, seeds: Sequence[int], folder:
                 if study.claims:
                     relabelled[seed] = _relabelled(model, study, place, progress)
     target = study.target
-    said = _predicted(LocalPredictor(target.loaded, "base", "untrained"), study.held_out, folder / "untrained")
+    said = _predicted(FollowUpPredictor(target.loaded, "base", "untrained"), study.held_out, folder / "untrained")
     frames.append(_rows(study.held_out, said, "base", "untrained", None))
     shown = [item for item in study.train if item.id in {one.id for one in data[seeds[0]].examples}]
     for (name, kind), predictions in readers(shown, study.held_out).items():
@@ -165,11 +167,15 @@ def contend(study: Study, settings: TrainSettings, seeds: Sequence[int], folder:
     return Contended(pd.concat(frames, ignore_index=True), tuple(trainings), data, drift, relabelled)
 
 
-def _general(loaded: LoadedModel, study: Study, settings: TrainSettings) -> list[tuple[int, ...]]:
-    """Chats on which a model is held to its base, where it is: the transcripts before the questions, each once."""
+def general_of(loaded: LoadedModel, study: Study, data: TrainingSet, settings: TrainSettings) -> list[tuple[int, ...]]:
+    """Chats on which a model is held to its base, where it is: what stands before the questions, each once.
+
+    Only chats that are trained on are among them: they can be given to every model.
+    """
     if not settings.kl_share:
         return []
-    return list(dict.fromkeys(transcript(loaded, item.question) for item in study.train))
+    ids = {one.id for one in data.examples}
+    return list(dict.fromkeys(transcript(loaded, item.question) for item in study.train if item.id in ids))
 
 
 def _rows(items: Sequence[Item], said: Sequence[Prediction], kind: str, model: str, seed: int | None) -> pd.DataFrame:
@@ -187,7 +193,7 @@ def _rows(items: Sequence[Item], said: Sequence[Prediction], kind: str, model: s
     ).astype({"seed": "Int64", "probability": "float64"})
 
 
-def _predicted(predictor: LocalPredictor, items: Sequence[Item], place: Path) -> list[Prediction]:
+def _predicted(predictor: FollowUpPredictor, items: Sequence[Item], place: Path) -> list[Prediction]:
     asked = [item.question for item in items]
     key = digest([predictor.identity, [question.model_dump(mode="json") for question in asked]])
     held = _kept(place / "predictions.json", key)
