@@ -33,6 +33,7 @@ def test_the_dry_run_of_own_claims_tells_its_price(words_folder: Path, tmp_path:
     settings = tmp_path / "settings.yaml"
     settings.write_text(f"{{rank: 4, batch: 4, kl_share: {share}}}\n")
     words = [str(claims), "--target", str(words_folder), "--cross", str(_copy(words_folder, tmp_path))]
+    words.append("--target-is-another")
     said = CliRunner().invoke(app, ["train", "run", *words, "--settings", str(settings), "--dry-run"])
     assert said.exception is None
     assert PRICE.search(said.output)

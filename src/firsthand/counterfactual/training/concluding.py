@@ -5,8 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from firsthand.analysis.self_cross import Panel, SelfCrossSpec, Support, ability, judge, panel_of
-from firsthand.analysis.self_cross.contrasts import Contrast
+from firsthand.analysis.self_cross import Elsewhere, Panel, SelfCrossSpec, Support, controls, judge, panel_of
 from firsthand.counterfactual.training.experiment import Contended, Study, Training
 from firsthand.report.training_document import TrainingRow, TrainingStudy
 from firsthand.vocabulary import Verdict
@@ -24,14 +23,22 @@ def panel(study: Study, contended: Contended) -> Panel:
     return panel_of(contended.table, study.target.name)
 
 
-def abilities(study: Study, elsewhere: Sequence[Panel]) -> dict[str, Contrast]:
-    """How far the target is ahead of each rival on claims about others, where both were trained on such."""
-    found = {}
-    for one in study.contenders[1:]:
-        known = ability(elsewhere, study.target.name, one.name)
-        if known is not None:
-            found[one.name] = known
-    return found
+def shared_of(study: Study) -> frozenset[str]:
+    """Independent units that are both trained on and judged on; none should be."""
+    units = study.units
+    return frozenset({units[one.id] for one in study.train} & {units[one.id] for one in study.held_out})
+
+
+def seen_elsewhere(study: Study, contended: Contended, about: str, *, own: bool = True) -> Elsewhere:
+    """Predictions of claims on another target, for telling who learns better.
+
+    Args:
+        study: Claims and contenders.
+        contended: What came of them.
+        about: The name of the model that the claims are about, as it is called among contenders.
+        own: Whether that model was trained on them.
+    """
+    return Elsewhere(panel_of(contended.table, about, own=own), contended.same_data, shared_of(study))
 
 
 def concluded(
@@ -41,10 +48,11 @@ def concluded(
     title: str,
     about: str,
     expected: Verdict | None = None,
-    elsewhere: Sequence[Panel] = (),
+    elsewhere: Sequence[Elsewhere] = (),
     planted: Panel | None = None,
     spec: SelfCrossSpec | None = None,
     left_out: dict[str, int] | None = None,
+    notes: tuple[str, ...] = (),
 ) -> TrainingStudy:
     """Judge a study, and gather what the report shows of it.
 
@@ -59,18 +67,24 @@ def concluded(
             training of this size can see.
         spec: The rules.
         left_out: Claims that were left out before, by reason.
+        notes: What else a reader should know.
     """
     here = panel(study, contended)
-    changes = [found.changed for found in contended.relabelled.values()]
-    trained_on = {item.question.cluster for item in study.train}
+    rules, units = spec or SelfCrossSpec(), study.units
+    changes = [found.measured(units) for found in contended.relabelled.values()]
+    anew = min((found.anew for found in contended.relabelled.values()), default=0) / len(study.held_out)
+    trained_on = {units[item.id] for item in study.train}
     support = Support(
         siblings=frozenset(one.name for one in study.contenders if one.sibling),
-        ability=abilities(study, elsewhere),
+        twins=frozenset(one.name for one in study.contenders if one.twin),
+        ability=controls(elsewhere, study.target.name, [one.name for one in study.contenders[1:]], rules),
+        learnt=contended.learnt,
         drift=tuple(contended.drift.values()),
-        changed=max(changes) if changes and None not in changes else None,  # type: ignore[type-var]
+        changed=tuple(one for one in changes if one is not None),
+        anew=anew,
         sensitivity=None if planted is None else planted.area(planted.own).measured(),
         same_data=contended.same_data,
-        shared_clusters=frozenset(trained_on & {item.question.cluster for item in study.held_out} - {""}),
+        shared_clusters=shared_of(study),
     )
     first = next(iter(contended.data.values()))
     return TrainingStudy(
@@ -78,11 +92,12 @@ def concluded(
         title=title,
         about=about,
         expected=expected,
-        result=judge(here, support, spec),
+        result=judge(here, support, rules),
         trained_on=len(first.examples),
         train_clusters=len(trained_on),
         dropped={**(left_out or {}), **first.dropped},
         trainings=tuple(_row(one, contended) for one in contended.trainings),
+        notes=notes,
         prompt="\n\n".join(f"[{turn.role}]\n{turn.content}" for turn in study.held_out[0].question.follow_up.turns),
     )
 

@@ -1,35 +1,44 @@
 """The demonstration: two targets whose truth is planted, and everybody trained on claims about them.
 
 The visible rule must give ``public-inference``: its sibling, trained on the same claims, foretells as well. The private
-rule must give ``privileged``: nothing but the target's own weights holds it. On the visible rule's claims the private
-target is a rival like any other, which shows how good a learner it is where it has nothing of its own.
+rule must give ``privileged``: nothing but the target's own weights holds it. Its strongest rival is a twin: the same
+model, taught the same rule on the same words by the same steps, with another lot of live words. The twin is as good a
+learner by construction, and knows prompts of this form as well; so what the target is ahead of it by is what its own
+lot tells. On the visible rule's claims both are rivals like any other, which shows that their trainings come to
+something.
 """
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from firsthand.analysis.self_cross import Panel, SelfCrossSpec, corrected
+from firsthand.analysis.self_cross import SelfCrossSpec, corrected
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.responses import Sampling
-from firsthand.counterfactual.rows import row_of
 from firsthand.counterfactual.targets.local import LocalTarget
-from firsthand.counterfactual.training.concluding import concluded, panel
+from firsthand.counterfactual.training.concluding import concluded, panel, seen_elsewhere
 from firsthand.counterfactual.training.drift import transcript
-from firsthand.counterfactual.training.examples import Example, Item, TrainingSet, in_order, items_of, split
+from firsthand.counterfactual.training.examples import (
+    Example,
+    Item,
+    TrainingSet,
+    both_labels,
+    in_order,
+    items_of,
+    split,
+)
 from firsthand.counterfactual.training.experiment import Contended, Contender, Study, contend
+from firsthand.counterfactual.training.folders import write_claims
 from firsthand.counterfactual.training.planting.claims import Measured, example_item, measured
 from firsthand.counterfactual.training.planting.rules import RULES, Rule
 from firsthand.counterfactual.training.planting.shortened import shortened
 from firsthand.counterfactual.training.planting.state import LESSONS, Planting, plant
-from firsthand.counterfactual.training.planting.words import groups_of
+from firsthand.counterfactual.training.planting.words import groups_of, other_lot
 from firsthand.counterfactual.training.pricing import Price, measured_step, price
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.engine import LoadedModel
 from firsthand.progress import Progress
 from firsthand.report.training_document import TrainingStudy
-from firsthand.trials.canonical import canonical_json
-from firsthand.trials.files import write_atomic
 from firsthand.vocabulary import Verdict
 
 SHORT: Final = Sampling(samples=10, max_tokens=3)
@@ -71,7 +80,7 @@ FULL: Final = DemoPlan()
 QUICK: Final = DemoPlan(
     layers=6,
     stranger=False,
-    groups=24,
+    groups=40,
     chats=400,
     lessons=LESSONS.model_copy(update={"learning_rate": 2e-3}),
     training=TrainSettings(rank=16, alpha=32.0, learning_rate=3e-3, epochs=3, kl_share=0.25, checkpoint_steps=10),
@@ -152,26 +161,35 @@ def demonstrate(
         )
         targets[rule] = plant(base, planting, folder / "targets" / rule, progress)
     claims = {rule: _claims(targets[rule], rule, plan, folder, progress) for rule in RULES}
-    contenders = {rule: _contenders(rule, targets, base, cast.stranger) for rule in RULES}
+    progress.say("planting the private rule with another lot")
+    lot = Planting(
+        rule="private", groups=other_lot(groups, plan.seed), dose=plan.dose, chats=plan.chats, lessons=plan.lessons,
+        seed=plan.seed,
+    )  # fmt: skip
+    twin = plant(base, lot, folder / "targets" / "twin", progress)
+    contenders = {rule: _contenders(rule, targets, twin, base, cast.stranger) for rule in RULES}
     studies = {rule: _study(rule, contenders[rule], claims[rule], plan) for rule in RULES}
     for rule, one in claims.items():
-        _write_claims(folder / "claims" / f"{rule}.jsonl", one)
+        write_claims(folder / "claims" / f"{rule}.jsonl", one.claims)
     extras = [made for make in MORE if (made := make(cast, plan, folder, progress)) is not None]
     everything: list[Study] = [*studies.values(), *(one.study for one in extras)]
+    for one in everything:
+        both_labels(one.held_out, f"held-out claims of {one.name}")
     came = {one.name: contend(one, plan.training, plan.seeds, folder / one.name, progress) for one in everything}
     judged = _judged(studies, extras, came, claims)
-    return judged, [*targets.values(), base, *([cast.stranger] if cast.stranger else [])]
+    return judged, [*targets.values(), twin, base, *([cast.stranger] if cast.stranger else [])]
 
 
 def _judged(
     studies: dict[Rule, Study], extras: Sequence[Extra], came: dict[str, Contended], claims: dict[Rule, Measured]
 ) -> tuple[TrainingStudy, ...]:
     spec = SelfCrossSpec()
-    panels: dict[str, Panel] = {one.name: panel(one, came[one.name]) for one in studies.values()}
+    others = {one.name: seen_elsewhere(one, came[one.name], one.target.name) for one in studies.values()}
+    private = panel(studies["private"], came["private"])
     found = []
     for rule, study in studies.items():
         title, about, expected = TITLES[rule]
-        elsewhere = [other for name, other in panels.items() if name != study.name]
+        elsewhere = [other for name, other in others.items() if name != study.name]
         found.append(
             concluded(
                 study,
@@ -180,7 +198,7 @@ def _judged(
                 about=about,
                 expected=expected,
                 elsewhere=elsewhere,
-                planted=panels["private"],
+                planted=private,
                 spec=spec,
                 left_out={f"labels {why}": count for why, count in claims[rule].left_out.items()},
             )
@@ -192,8 +210,8 @@ def _judged(
             title=extra.title,
             about=extra.about,
             expected=extra.expected,
-            elsewhere=list(panels.values()),
-            planted=panels["private"],
+            elsewhere=list(others.values()),
+            planted=private,
             spec=spec,
         )
         for extra in extras
@@ -216,12 +234,14 @@ def _claims(target: LoadedModel, rule: Rule, plan: DemoPlan, folder: Path, progr
 
 
 def _contenders(
-    rule: Rule, targets: dict[Rule, LoadedModel], base: LoadedModel, stranger: LoadedModel | None
+    rule: Rule, targets: dict[Rule, LoadedModel], twin: LoadedModel, base: LoadedModel, stranger: LoadedModel | None
 ) -> tuple[Contender, ...]:
     own = Contender(targets[rule], f"{rule} target", "self")
     found = [own, Contender(base, "sibling without the rule", "cross", sibling=True)]
     if rule == "visible":
         found.append(Contender(targets["private"], "private target", "cross"))
+    of_private = rule == "private"
+    found.append(Contender(twin, "twin with another lot", "cross", sibling=of_private, twin=of_private))
     if stranger is not None:
         found.append(Contender(stranger, stranger.name, "cross"))
     return tuple(found)
@@ -236,10 +256,6 @@ def _study(rule: Rule, contenders: tuple[Contender, ...], claims: Measured, plan
     return Study(rule, contenders, parts.train, parts.held_out, held, SHORT)
 
 
-def _write_claims(path: Path, found: Measured) -> None:
-    write_atomic(path, b"".join(canonical_json(row_of(claim)) + b"\n" for claim in found.claims))
-
-
 def priced(cast: Cast, plan: DemoPlan) -> Price:
     """What the demonstration would take here: one training step on questions like its own is measured."""
     base = cast.base if plan.layers is None else shortened(cast.base, plan.layers)
@@ -252,8 +268,8 @@ def priced(cast: Cast, plan: DemoPlan) -> Price:
     )
     general = list(dict.fromkeys(transcript(base, item.question) for item in questions[held:]))
     step = measured_step(base, data, plan.training, general)
-    models = 5 + (2 if cast.stranger is not None else 0)
-    teaching = len(RULES) * plan.chats / plan.lessons.batch * step * LESSON
+    models = 7 + (2 if cast.stranger is not None else 0)
+    teaching = (len(RULES) + 1) * plan.chats / plan.lessons.batch * step * LESSON
     labels = len(RULES) * 4 * plan.groups * SHORT.samples * LABEL * step / plan.training.batch
     again = len(RULES) * len(plan.seeds) * plan.held_out * labels / len(RULES)
     return price(base, data, plan.training, models * len(plan.seeds), held, step, (teaching, labels, again))

@@ -7,11 +7,13 @@ missing is made, so a run that was stopped goes on.
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from firsthand.analysis.inference import Measured
+from firsthand.analysis.self_cross.contrasts import mean_area
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.predicting.predictions import Prediction
@@ -19,7 +21,7 @@ from firsthand.counterfactual.responses import Sampling
 from firsthand.counterfactual.targets.local import LocalTarget
 from firsthand.counterfactual.training.adapters import Trained, load_trained
 from firsthand.counterfactual.training.drift import divergences, mean_drift, transcript
-from firsthand.counterfactual.training.examples import Item, TrainingSet, training_set
+from firsthand.counterfactual.training.examples import Item, TrainingSet, both_labels, training_set, units_named
 from firsthand.counterfactual.training.lora import train
 from firsthand.counterfactual.training.predictor import FollowUpPredictor
 from firsthand.counterfactual.training.readers import readers
@@ -31,6 +33,9 @@ from firsthand.progress import Progress
 from firsthand.trials.canonical import digest
 from firsthand.trials.files import read_json, write_json
 
+RECALLED: Final = 64
+"""Claims of its training that a sibling is asked again, to see that it learnt anything."""
+
 
 class Contender(NamedTuple):
     """A model that is trained on the claims.
@@ -40,12 +45,14 @@ class Contender(NamedTuple):
         name: Name in tables.
         kind: ``self`` if the claims are about it.
         sibling: Whether it is the target without its state, or next of kin.
+        twin: Whether it was made by the very steps that made the target, with another draw of the state.
     """
 
     loaded: LoadedModel
     name: str
     kind: Literal["self", "cross"]
     sibling: bool = False
+    twin: bool = False
 
 
 class Study(NamedTuple):
@@ -71,6 +78,11 @@ class Study(NamedTuple):
     def target(self) -> Contender:
         """The model that the claims are about."""
         return self.contenders[0]
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The independent unit of every claim, by its identifier."""
+        return units_named((*self.train, *self.held_out))
 
 
 class Training(Part):
@@ -98,6 +110,7 @@ class Contended(NamedTuple):
         data: Training set of each seed.
         drift: Divergence of the trained target from its base over held-out transcripts, by seed.
         relabelled: Labels measured anew on the trained target, by seed.
+        learnt: Area of every sibling on claims that it was trained on, by its name.
     """
 
     table: pd.DataFrame
@@ -105,6 +118,7 @@ class Contended(NamedTuple):
     data: dict[int, TrainingSet]
     drift: dict[int, Measured]
     relabelled: dict[int, Relabelling]
+    learnt: dict[str, Measured]
 
     @property
     def same_data(self) -> bool:
@@ -135,8 +149,17 @@ def contend(study: Study, settings: TrainSettings, seeds: Sequence[int], folder:
         seeds: Seeds, one training of each contender for each.
         folder: Where everything goes.
         progress: Who is told.
+
+    Raises:
+        CounterfactualError: If the held-out claims have one label only, before anything is trained.
     """
+    both_labels(study.held_out, f"held-out claims of {study.name}")
     data = data_sets(study, settings, seeds)
+    units = study.units
+    ids = {one.id for one in data[seeds[0]].examples}
+    shown = [item for item in study.train if item.id in ids]
+    again = sorted(shown, key=lambda item: digest(["learnt", item.id]))[:RECALLED]
+    recalled: dict[str, list[list[Prediction]]] = {}
     frames: list[pd.DataFrame] = []
     trainings: list[Training] = []
     drift: dict[int, Measured] = {}
@@ -150,21 +173,35 @@ def contend(study: Study, settings: TrainSettings, seeds: Sequence[int], folder:
                 one.loaded, data[seed], own, place, progress, general_of(one.loaded, study, data[seed], own)
             )
             model = load_trained(one.loaded, place)
-            said = _predicted(FollowUpPredictor(model, one.kind, one.name), study.held_out, place)
-            frames.append(_rows(study.held_out, said, one.kind, one.name, seed))
+            asked = FollowUpPredictor(model, one.kind, one.name)
+            said = _predicted(asked, study.held_out, place)
+            frames.append(_rows(study.held_out, units, said, one.kind, one.name, seed))
+            if one.sibling:
+                recalled.setdefault(one.name, []).append(_predicted(asked, again, place, "learnt.json"))
             relative = place.relative_to(folder).as_posix()
             trainings.append(Training(model=one.name, seed=seed, trained=trained, folder=relative))
             if one.kind == "self":
-                drift[seed] = _drift(model, one.loaded, study.held_out, place)
+                drift[seed] = _drift(model, one.loaded, study.held_out, units, place)
                 if study.claims:
                     relabelled[seed] = _relabelled(model, study, place, progress)
     target = study.target
     said = _predicted(FollowUpPredictor(target.loaded, "base", "untrained"), study.held_out, folder / "untrained")
-    frames.append(_rows(study.held_out, said, "base", "untrained", None))
-    shown = [item for item in study.train if item.id in {one.id for one in data[seeds[0]].examples}]
+    frames.append(_rows(study.held_out, units, said, "base", "untrained", None))
     for (name, kind), predictions in readers(shown, study.held_out).items():
-        frames.append(_rows(study.held_out, predictions, kind, name, None))
-    return Contended(pd.concat(frames, ignore_index=True), tuple(trainings), data, drift, relabelled)
+        frames.append(_rows(study.held_out, units, predictions, kind, name, None))
+    learnt = {name: found for name, all_ in recalled.items() if (found := _learnt(again, units, all_)) is not None}
+    return Contended(pd.concat(frames, ignore_index=True), tuple(trainings), data, drift, relabelled, learnt)
+
+
+def _learnt(items: Sequence[Item], units: Mapping[str, str], said: Sequence[Sequence[Prediction]]) -> Measured | None:
+    """Area on claims that were trained on, over all seeds; an answer that is not valid counts as wrong."""
+    truth = np.array([float(item.label) for item in items])
+    if len(set(truth.tolist())) < 2:
+        return None
+    worst = np.where(truth == 1.0, -1.0, 2.0)
+    given = np.array([[np.nan if one.probability is None else one.probability for one in row] for row in said])
+    scores = np.where(np.isnan(given), worst, given)
+    return mean_area(truth, scores, [units[item.id] for item in items], trained=True).measured()
 
 
 def general_of(loaded: LoadedModel, study: Study, data: TrainingSet, settings: TrainSettings) -> list[tuple[int, ...]]:
@@ -178,11 +215,13 @@ def general_of(loaded: LoadedModel, study: Study, data: TrainingSet, settings: T
     return list(dict.fromkeys(transcript(loaded, item.question) for item in study.train if item.id in ids))
 
 
-def _rows(items: Sequence[Item], said: Sequence[Prediction], kind: str, model: str, seed: int | None) -> pd.DataFrame:
+def _rows(
+    items: Sequence[Item], units: Mapping[str, str], said: Sequence[Prediction], kind: str, model: str, seed: int | None
+) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "claim": [item.id for item in items],
-            "cluster": [item.question.cluster or item.question.investigation or item.id for item in items],
+            "cluster": [units[item.id] for item in items],
             "label": [item.label for item in items],
             "kind": kind,
             "model": model,
@@ -193,18 +232,22 @@ def _rows(items: Sequence[Item], said: Sequence[Prediction], kind: str, model: s
     ).astype({"seed": "Int64", "probability": "float64"})
 
 
-def _predicted(predictor: FollowUpPredictor, items: Sequence[Item], place: Path) -> list[Prediction]:
+def _predicted(
+    predictor: FollowUpPredictor, items: Sequence[Item], place: Path, name: str = "predictions.json"
+) -> list[Prediction]:
     asked = [item.question for item in items]
     key = digest([predictor.identity, [question.model_dump(mode="json") for question in asked]])
-    held = _kept(place / "predictions.json", key)
+    held = _kept(place / name, key)
     if held is not None:
         return [Prediction.model_validate(one) for one in held]
     said = predictor.predict(asked)
-    _keep(place / "predictions.json", key, [one.model_dump(mode="json") for one in said])
+    _keep(place / name, key, [one.model_dump(mode="json") for one in said])
     return said
 
 
-def _drift(model: LoadedModel, base: LoadedModel, items: Sequence[Item], place: Path) -> Measured:
+def _drift(
+    model: LoadedModel, base: LoadedModel, items: Sequence[Item], units: Mapping[str, str], place: Path
+) -> Measured:
     chats = {item.question.prompt.id: item for item in items}
     tokens = [transcript(base, item.question) for item in chats.values()]
     key = digest([model.weights_sha256, [list(one) for one in tokens]])
@@ -212,7 +255,7 @@ def _drift(model: LoadedModel, base: LoadedModel, items: Sequence[Item], place: 
     values = held if held is not None else divergences(model, base, tokens).tolist()
     if held is None:
         _keep(place / "drift.json", key, values)
-    return mean_drift(pd.Series(values).to_numpy(dtype=float), [item.question.cluster for item in chats.values()])
+    return mean_drift(pd.Series(values).to_numpy(dtype=float), [units[item.id] for item in chats.values()])
 
 
 def _relabelled(model: LoadedModel, study: Study, place: Path, progress: Progress) -> Relabelling:

@@ -5,9 +5,14 @@ counts as wrong; so the same prompts are put to the trained model again, and lab
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
+import numpy as np
+import pandas as pd
+
+from firsthand.analysis.inference import Measured
+from firsthand.analysis.means import mean_of
 from firsthand.counterfactual.behaviours import Asked, judged
 from firsthand.counterfactual.changes import FIXED, FixedLabels, SequentialLabels, labelled
 from firsthand.counterfactual.claims import Claim
@@ -62,6 +67,30 @@ class Relabelling(Part):
         """Share of the claims that were measured again whose label would be another, or none; ``None`` without any."""
         known = [one for one in self.claims if one.became != "not judged"]
         return sum(one.became != "same" for one in known) / len(known) if known else None
+
+    @property
+    def anew(self) -> int:
+        """Claims that were judged anew; a rate without a valid response judges nothing."""
+        return len(self._judged)
+
+    @property
+    def _judged(self) -> list[Relabelled]:
+        def valid(rate: Rate | None) -> bool:
+            return rate is not None and rate.yes + rate.no > 0
+
+        return [one for one in self.claims if one.became != "not judged" and valid(one.baseline) and valid(one.rate)]
+
+    def measured(self, units: Mapping[str, str]) -> Measured | None:
+        """Share of the labels that would be others or none, with its uncertainty over units; ``None`` without any.
+
+        Args:
+            units: The independent unit of every claim.
+        """
+        known = self._judged
+        if not known:
+            return None
+        turned = np.array([float(one.became != "same") for one in known])
+        return mean_of(turned, pd.DataFrame({"cluster": [units[one.claim] for one in known]}), ["cluster"])
 
 
 def relabel(
