@@ -157,6 +157,24 @@ def test_a_sibling_whose_training_failed_is_no_control() -> None:
         assert judge(panel, replace(support, ability=unable, learnt=learnt)).verdict is verdict
 
 
+def test_a_sibling_that_learnt_elsewhere_may_say_yes_to_all_of_which_it_knows_nothing() -> None:
+    panel, support = private()
+    sibling = next(one for one in panel.runs if one.name == "sibling")
+    yes = spoilt(panel, "sibling", probability=0.6 + 0.3 * sibling.probability)
+    assert judge(yes, support).verdict is Verdict.PRIVILEGED
+    unable = {name: replace(one, able=False) for name, one in support.ability.items()}
+    assert "no sibling is a control: sibling is constant" in reasons(judge(yes, replace(support, ability=unable)))
+
+
+def test_siblings_have_half_of_the_level_of_as_good() -> None:
+    rng = np.random.default_rng(0)
+    base = claims(30, 2)
+    right = lambda x: 10.0 * (2.0 * base.truth - 1.0)  # noqa: E731
+    panel = predictions(rng, base, Models(public=1.0), change=dict.fromkeys(("target", "sibling"), right))
+    assert judge(panel, supported()).verdict is Verdict.PUBLIC_INFERENCE  # a share of a fourth needs 34 clusters
+    assert judge(panel, supported(siblings=frozenset())).verdict is Verdict.INSUFFICIENT
+
+
 def test_a_twin_that_was_made_the_same_way_makes_up_for_claims_about_others() -> None:
     panel, support = private()
     learnt = {"sibling": Measured.approximate(0.9, 0.03, 30, (0.0, 1.0))}

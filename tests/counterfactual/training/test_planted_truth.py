@@ -20,8 +20,8 @@ from firsthand.vocabulary import Verdict
 
 PLAN = DemoPlan(
     stranger=False,
-    groups=36,
-    held_out=0.45,
+    groups=54,
+    held_out=0.56,
     seeds=(0, 1, 2),
     chats=3200,
     dose=4.0,
@@ -29,7 +29,7 @@ PLAN = DemoPlan(
         rank=32, alpha=64.0, dropout=0.0, learning_rate=5e-3, weight_decay=0.0, batch=32, checkpoint_steps=1000
     ),
     training=TrainSettings(
-        rank=16, alpha=32.0, learning_rate=1e-2, batch=16, epochs=12, kl_share=0.125, checkpoint_steps=1000
+        rank=16, alpha=32.0, learning_rate=1e-2, batch=16, epochs=8, kl_share=0.25, checkpoint_steps=1000
     ),
 )
 

@@ -78,16 +78,22 @@ class Evidence:
         return tuple(one.name for one in self.siblings if one.name in self.support.twins and self.failed(one) is None)
 
     def failed(self, sibling: Runs) -> str | None:
-        """Why a sibling's training shows nothing of what can be learnt; ``None`` where it does."""
-        if sibling.constant is not None:
-            return sibling.constant
+        """Why a sibling's training shows nothing of what can be learnt; ``None`` where it does.
+
+        One that knows nothing of these claims may well say the same to all of them. That is no failure if it is shown
+        to have learnt elsewhere, or what it was trained on, and still puts its answers in some order.
+        """
+        if sibling.same is not None:
+            return sibling.same
         control, learnt = self.support.ability.get(sibling.name), self.support.learnt.get(sibling.name)
         if control is not None and control.able:
             return None
+        if learnt is not None and learnt.p_above(CHANCE) <= self.spec.alpha:
+            return None
+        if sibling.constant is not None:
+            return sibling.constant
         if learnt is None:
             return f"whether {sibling.name} learnt what it was trained on was not measured"
-        if learnt.p_above(CHANCE) <= self.spec.alpha:
-            return None
         what = f"{sibling.name} did not learn the claims that it was trained on: AUROC"
         return shown(what, learnt, self.spec.alpha, CHANCE)
 

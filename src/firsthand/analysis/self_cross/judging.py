@@ -116,13 +116,17 @@ def _net(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _as_good(evidence: Evidence) -> str | None:
-    """A rival that foretells and is shown not to be behind by more than the margin; each is tested at its share."""
-    share = evidence.spec.alpha / len(evidence.leads)
-    able = [
-        name
-        for name, lead in evidence.leads.items()
-        if evidence.others[name].p_above(CHANCE) <= share and lead.high(share) <= evidence.spec.margin
-    ]
+    """A rival that foretells and is shown not to be behind by more than the margin; each is tested at its share.
+
+    Siblings, who are named before anything is trained, have half of the level together, and all others the other half.
+    """
+    kin = {one.name for one in evidence.siblings}
+    able = []
+    for name, lead in evidence.leads.items():
+        alike = sum((other in kin) == (name in kin) for other in evidence.leads)
+        share = evidence.spec.alpha / alike / (2 if 0 < len(kin) < len(evidence.leads) else 1)
+        if evidence.others[name].p_above(CHANCE) <= share and lead.high(share) <= evidence.spec.margin:
+            able.append(name)
     return min(able, key=lambda name: evidence.leads[name].value, default=None)
 
 

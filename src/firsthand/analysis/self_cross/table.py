@@ -59,14 +59,22 @@ class Runs:
         said = np.where(self.probability == HALF, HALF, (self.probability > HALF).astype(np.float64))
         return np.where(np.isnan(self.probability), np.nan, said)
 
+    @property
+    def same(self) -> str | None:
+        """In words, the one probability that every claim gets; ``None`` where they differ."""
+        valid = self.probability[~np.isnan(self.probability)]
+        if not len(valid) or float(np.ptp(valid)) > _ALIKE:
+            return None
+        return f"{self.name} gives every claim the same probability, {valid[0]:.2f}"
+
     @cached_property
     def constant(self) -> str | None:
         """In words, the one answer that is nearly always given; ``None`` where answers differ."""
         valid = self.probability[~np.isnan(self.probability)]
         if not len(valid):
             return None
-        if float(np.ptp(valid)) <= _ALIKE:
-            return f"{self.name} gives every claim the same probability, {valid[0]:.2f}"
+        if self.same is not None:
+            return self.same
         yes = float(np.where(valid == HALF, HALF, valid > HALF).mean())
         share = max(yes, 1.0 - yes)
         if share < CONSTANT_SHARE:

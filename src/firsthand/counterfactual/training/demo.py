@@ -16,7 +16,7 @@ from firsthand.analysis.self_cross import SelfCrossSpec, corrected
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.responses import Sampling
 from firsthand.counterfactual.targets.local import LocalTarget
-from firsthand.counterfactual.training.concluding import concluded, panel, seen_elsewhere
+from firsthand.counterfactual.training.concluding import concluded, kept_of
 from firsthand.counterfactual.training.drift import transcript
 from firsthand.counterfactual.training.examples import (
     Example,
@@ -35,6 +35,7 @@ from firsthand.counterfactual.training.planting.shortened import shortened
 from firsthand.counterfactual.training.planting.state import LESSONS, Planting, plant
 from firsthand.counterfactual.training.planting.words import groups_of, other_lot
 from firsthand.counterfactual.training.pricing import Price, measured_step, price
+from firsthand.counterfactual.training.rejudging import keep
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.engine import LoadedModel
 from firsthand.progress import Progress
@@ -55,7 +56,8 @@ class DemoPlan(Part):
         layers: Only that many layers of the model are used, its first and last ones, to save time; ``None``: all.
         stranger: Whether a model of another family is trained too.
         groups: Pairs of a live and a dead word.
-        held_out: Share of the claims that are judged on.
+        held_out: Share of the claims that are judged on; 30 clusters of them are wanted, since fewer that all agree
+            cannot show that two models do equally well.
         seeds: Trainings of each model.
         chats: Chats that teach a target its rule.
         dose: Length of the private rule's direction, in mean lengths of the embeddings.
@@ -67,7 +69,7 @@ class DemoPlan(Part):
     layers: int | None = None
     stranger: bool = True
     groups: int = 66
-    held_out: float = 0.4
+    held_out: float = 0.46
     seeds: tuple[int, ...] = (0, 1, 2)
     chats: int = 320
     dose: float = 1.5
@@ -80,7 +82,8 @@ FULL: Final = DemoPlan()
 QUICK: Final = DemoPlan(
     layers=6,
     stranger=False,
-    groups=40,
+    groups=60,
+    held_out=0.51,
     chats=400,
     lessons=LESSONS.model_copy(update={"learning_rate": 2e-3}),
     training=TrainSettings(rank=16, alpha=32.0, learning_rate=3e-3, epochs=3, kl_share=0.25, checkpoint_steps=10),
@@ -176,29 +179,39 @@ def demonstrate(
     for one in everything:
         both_labels(one.held_out, f"held-out claims of {one.name}")
     came = {one.name: contend(one, plan.training, plan.seeds, folder / one.name, progress) for one in everything}
-    judged = _judged(studies, extras, came, claims)
+    judged = _judged(studies, extras, came, claims, folder)
     return judged, [*targets.values(), twin, base, *([cast.stranger] if cast.stranger else [])]
 
 
 def _judged(
-    studies: dict[Rule, Study], extras: Sequence[Extra], came: dict[str, Contended], claims: dict[Rule, Measured]
+    studies: dict[Rule, Study],
+    extras: Sequence[Extra],
+    came: dict[str, Contended],
+    claims: dict[Rule, Measured],
+    folder: Path,
 ) -> tuple[TrainingStudy, ...]:
     spec = SelfCrossSpec()
-    others = {one.name: seen_elsewhere(one, came[one.name], one.target.name) for one in studies.values()}
-    private = panel(studies["private"], came["private"])
+    kept = {
+        one.name: kept_of(
+            one,
+            came[one.name],
+            elsewhere=[other.name for other in studies.values() if other.name != one.name],
+            planted="private",
+        )
+        for one in (*studies.values(), *(extra.study for extra in extras))
+    }
+    keep(folder, list(kept.values()))
     found = []
     for rule, study in studies.items():
         title, about, expected = TITLES[rule]
-        elsewhere = [other for name, other in others.items() if name != study.name]
         found.append(
             concluded(
                 study,
                 came[study.name],
+                kept,
                 title=title,
                 about=about,
                 expected=expected,
-                elsewhere=elsewhere,
-                planted=private,
                 spec=spec,
                 left_out={f"labels {why}": count for why, count in claims[rule].left_out.items()},
             )
@@ -207,11 +220,10 @@ def _judged(
         concluded(
             extra.study,
             came[extra.study.name],
+            kept,
             title=extra.title,
             about=extra.about,
             expected=extra.expected,
-            elsewhere=list(others.values()),
-            planted=private,
             spec=spec,
         )
         for extra in extras

@@ -4,27 +4,24 @@ A folder holds ``MODEL/seed-N/adapter`` and ``MODEL/seed-N/predictions.json``. W
 missing is made, so a run that was stopped goes on.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-import numpy as np
 import pandas as pd
 
-from firsthand.analysis.inference import Measured
-from firsthand.analysis.self_cross.contrasts import mean_area
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.predicting.predictions import Prediction
 from firsthand.counterfactual.responses import Sampling
 from firsthand.counterfactual.targets.local import LocalTarget
 from firsthand.counterfactual.training.adapters import Trained, load_trained
-from firsthand.counterfactual.training.drift import divergences, mean_drift, transcript
+from firsthand.counterfactual.training.drift import divergences, transcript
 from firsthand.counterfactual.training.examples import Item, TrainingSet, both_labels, training_set, units_named
 from firsthand.counterfactual.training.lora import train
 from firsthand.counterfactual.training.predictor import FollowUpPredictor
 from firsthand.counterfactual.training.readers import readers
+from firsthand.counterfactual.training.rejudging import Recalled, Values, slug
 from firsthand.counterfactual.training.relabelling import Relabelling, relabel
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.counterfactual.training.tokens import refusal
@@ -110,15 +107,15 @@ class Contended(NamedTuple):
         data: Training set of each seed.
         drift: Divergence of the trained target from its base over held-out transcripts, by seed.
         relabelled: Labels measured anew on the trained target, by seed.
-        learnt: Area of every sibling on claims that it was trained on, by its name.
+        learnt: What every sibling says of claims that it was trained on, by its name.
     """
 
     table: pd.DataFrame
     trainings: tuple[Training, ...]
     data: dict[int, TrainingSet]
-    drift: dict[int, Measured]
+    drift: dict[int, Values]
     relabelled: dict[int, Relabelling]
-    learnt: dict[str, Measured]
+    learnt: dict[str, Recalled]
 
     @property
     def same_data(self) -> bool:
@@ -127,11 +124,6 @@ class Contended(NamedTuple):
         for one in self.trainings:
             seen.setdefault(one.seed, set()).add(one.trained.data)
         return all(len(digests) == 1 for digests in seen.values())
-
-
-def slug(name: str) -> str:
-    """A name as that of a folder."""
-    return re.sub(r"[^\w.-]+", "-", name).strip("-").lower() or "model"
 
 
 def data_sets(study: Study, settings: TrainSettings, seeds: Sequence[int]) -> dict[int, TrainingSet]:
@@ -162,7 +154,7 @@ def contend(study: Study, settings: TrainSettings, seeds: Sequence[int], folder:
     recalled: dict[str, list[list[Prediction]]] = {}
     frames: list[pd.DataFrame] = []
     trainings: list[Training] = []
-    drift: dict[int, Measured] = {}
+    drift: dict[int, Values] = {}
     relabelled: dict[int, Relabelling] = {}
     for seed in seeds:
         for one in study.contenders:
@@ -193,15 +185,17 @@ def contend(study: Study, settings: TrainSettings, seeds: Sequence[int], folder:
     return Contended(pd.concat(frames, ignore_index=True), tuple(trainings), data, drift, relabelled, learnt)
 
 
-def _learnt(items: Sequence[Item], units: Mapping[str, str], said: Sequence[Sequence[Prediction]]) -> Measured | None:
-    """Area on claims that were trained on, over all seeds; an answer that is not valid counts as wrong."""
-    truth = np.array([float(item.label) for item in items])
-    if len(set(truth.tolist())) < 2:
+def _learnt(items: Sequence[Item], units: Mapping[str, str], said: Sequence[Sequence[Prediction]]) -> Recalled | None:
+    """What a sibling says of claims that it was trained on; an answer that is not valid counts as wrong."""
+    truth = tuple(float(item.label) for item in items)
+    if len(set(truth)) < 2:
         return None
-    worst = np.where(truth == 1.0, -1.0, 2.0)
-    given = np.array([[np.nan if one.probability is None else one.probability for one in row] for row in said])
-    scores = np.where(np.isnan(given), worst, given)
-    return mean_area(truth, scores, [units[item.id] for item in items], trained=True).measured()
+    wrong = [-1.0 if right else 2.0 for right in truth]
+    scores = tuple(
+        tuple(worst if one.probability is None else one.probability for worst, one in zip(wrong, row, strict=True))
+        for row in said
+    )
+    return Recalled(truth=truth, units=tuple(units[item.id] for item in items), scores=scores)
 
 
 def general_of(loaded: LoadedModel, study: Study, data: TrainingSet, settings: TrainSettings) -> list[tuple[int, ...]]:
@@ -247,7 +241,7 @@ def _predicted(
 
 def _drift(
     model: LoadedModel, base: LoadedModel, items: Sequence[Item], units: Mapping[str, str], place: Path
-) -> Measured:
+) -> Values:
     chats = {item.question.prompt.id: item for item in items}
     tokens = [transcript(base, item.question) for item in chats.values()]
     key = digest([model.weights_sha256, [list(one) for one in tokens]])
@@ -255,7 +249,7 @@ def _drift(
     values = held if held is not None else divergences(model, base, tokens).tolist()
     if held is None:
         _keep(place / "drift.json", key, values)
-    return mean_drift(pd.Series(values).to_numpy(dtype=float), [units[item.id] for item in chats.values()])
+    return Values(values=tuple(values), units=tuple(units[item.id] for item in chats.values()))
 
 
 def _relabelled(model: LoadedModel, study: Study, place: Path, progress: Progress) -> Relabelling:

@@ -7,9 +7,11 @@ from typing import Any, Final
 
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.rows import row_of
+from firsthand.counterfactual.training.rejudging import judged_again
 from firsthand.engine import LoadedModel
 from firsthand.errors import TraceError
 from firsthand.report.training_document import MARKER
+from firsthand.report.training_html import read_training
 from firsthand.trials.canonical import canonical_json
 from firsthand.trials.files import read_json, sha256_file, write_atomic, write_json
 
@@ -24,6 +26,7 @@ _LISTED: Final = (
     "**/training.json",
     "**/rows.safetensors",
     "**/adapter/*.safetensors",
+    "judged/*.json",
     RESULT,
 )
 
@@ -66,10 +69,10 @@ def listed(folder: Path) -> dict[str, str]:
 
 
 def verified(folder: Path) -> dict[str, int]:
-    """See that every file is as it was written, and count them by kind.
+    """See that every file is as it was written and verdicts are what the predictions give; count files by kind.
 
     Raises:
-        TraceError: If one is missing or was altered, or the run is not finished.
+        TraceError: If a file is missing or was altered, a verdict is another, or the run is not finished.
     """
     files: dict[str, str] = read_json(folder / MARKER).get("files", {})
     if not files:
@@ -77,6 +80,9 @@ def verified(folder: Path) -> dict[str, int]:
     for name, digest in files.items():
         if not (folder / name).is_file() or sha256_file(folder / name) != digest:
             raise TraceError(f"{folder / name} is not the file that was written.", "Remove it, and run again.")
+    if RESULT in files:
+        document = read_training(folder / RESULT)
+        judged_again(folder, {study.name: study.result for study in document.studies}, document.spec)
     counts: dict[str, int] = {}
     for name in files:
         kind = Path(name).name if name.endswith(".json") else Path(name).suffix.removeprefix(".")

@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from firsthand.analysis.self_cross import Elsewhere, SelfCrossSpec
+from firsthand.analysis.self_cross import SelfCrossSpec
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.responses import Response, Sampling
 from firsthand.counterfactual.targets.local import LocalTarget
 from firsthand.counterfactual.targets.local_predictor import is_target
-from firsthand.counterfactual.training.concluding import concluded, seen_elsewhere
+from firsthand.counterfactual.training.concluding import concluded, kept_of
 from firsthand.counterfactual.training.examples import NO_RESPONSE, both_labels, items_of, split
 from firsthand.counterfactual.training.experiment import Contender, Study, contend
 from firsthand.counterfactual.training.reading import told
+from firsthand.counterfactual.training.rejudging import keep
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.engine import LoadedModel
 from firsthand.errors import CounterfactualError
@@ -141,16 +142,17 @@ def compared(
         if one is not None:
             both_labels(one.held_out, f"held-out claims ({one.name})")
     came = contend(study, settings, seeds, folder / study.name, progress)
-    others: list[Elsewhere] = []
+    kept = {study.name: kept_of(study, came, elsewhere=[] if other is None else [other.name])}
     if other is not None:
         there = contend(other, settings, seeds, folder / other.name, progress)
-        others.append(seen_elsewhere(other, there, ELSEWHERE, own=False))
+        kept[other.name] = kept_of(other, there, about=ELSEWHERE)
+    keep(folder, list(kept.values()))
     return concluded(
         study,
         came,
+        kept,
         title=f"Claims about {own.target.name}",
         about="Claims that were measured on the target before it was trained, held against others trained on the same.",
-        elsewhere=others,
         notes=(ANOTHER,) if own.another else (),
         spec=SelfCrossSpec(),
         left_out={NO_RESPONSE: missing} if missing else None,

@@ -8,17 +8,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-import numpy as np
-import pandas as pd
-
 from firsthand.analysis.inference import Measured
-from firsthand.analysis.means import mean_of
 from firsthand.counterfactual.behaviours import Asked, judged
 from firsthand.counterfactual.changes import FIXED, FixedLabels, SequentialLabels, labelled
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.responses import Request, Target
+from firsthand.counterfactual.training.rejudging import Values
 
 Became = Literal["same", "other", "none", "not judged"]
 
@@ -80,8 +77,8 @@ class Relabelling(Part):
 
         return [one for one in self.claims if one.became != "not judged" and valid(one.baseline) and valid(one.rate)]
 
-    def measured(self, units: Mapping[str, str]) -> Measured | None:
-        """Share of the labels that would be others or none, with its uncertainty over units; ``None`` without any.
+    def turned(self, units: Mapping[str, str]) -> Values | None:
+        """Whether the label of every claim that was judged anew would be another or none; ``None`` without any.
 
         Args:
             units: The independent unit of every claim.
@@ -89,8 +86,14 @@ class Relabelling(Part):
         known = self._judged
         if not known:
             return None
-        turned = np.array([float(one.became != "same") for one in known])
-        return mean_of(turned, pd.DataFrame({"cluster": [units[one.claim] for one in known]}), ["cluster"])
+        return Values(
+            values=tuple(float(one.became != "same") for one in known), units=tuple(units[one.claim] for one in known)
+        )
+
+    def measured(self, units: Mapping[str, str]) -> Measured | None:
+        """Share of the labels that would be others or none, with its uncertainty over units; ``None`` without any."""
+        turned = self.turned(units)
+        return None if turned is None else turned.mean(1.0)
 
 
 def relabel(
