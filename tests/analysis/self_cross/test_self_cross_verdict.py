@@ -170,7 +170,7 @@ def test_siblings_have_half_of_the_level_of_as_good() -> None:
     rng = np.random.default_rng(0)
     base = claims(30, 2)
     right = lambda x: 10.0 * (2.0 * base.truth - 1.0)  # noqa: E731
-    panel = predictions(rng, base, Models(public=1.0), change=dict.fromkeys(("target", "sibling"), right))
+    panel = predictions(rng, base, Models(public=0.2), change=dict.fromkeys(("target", "sibling"), right))
     assert judge(panel, supported()).verdict is Verdict.PUBLIC_INFERENCE  # a share of a fourth needs 34 clusters
     assert judge(panel, supported(siblings=frozenset())).verdict is Verdict.INSUFFICIENT
 
