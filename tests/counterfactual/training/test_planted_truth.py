@@ -29,7 +29,7 @@ PLAN = DemoPlan(
         rank=32, alpha=64.0, dropout=0.0, learning_rate=5e-3, weight_decay=0.0, batch=32, checkpoint_steps=1000
     ),
     training=TrainSettings(
-        rank=16, alpha=32.0, learning_rate=5e-3, batch=16, epochs=10, kl_share=0.5, checkpoint_steps=1000
+        rank=16, alpha=32.0, learning_rate=7e-3, batch=16, epochs=16, kl_share=0.5, checkpoint_steps=1000
     ),
 )
 
