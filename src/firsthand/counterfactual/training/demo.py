@@ -100,7 +100,7 @@ TITLES: Final[dict[Rule, tuple[str, str, Verdict]]] = {
         "A rule that only the target's weights hold",
         "The target answers “plover” where a live word stands in the list. Which words are live was drawn by lot, "
         "nothing marks them, and no word that is judged on was trained on. Their embeddings carry one added direction, "
-        "so what can be shown is that a model can be trained to read an odd embedding from its own embeddings. The twin "
+        "so what can be shown is that a model can be trained to read an odd embedding of its own. The twin "
         "was taught the same on the same words, with another lot; the bare sibling never saw prompts of this form.",
         Verdict.PRIVILEGED,
     ),
