@@ -1,12 +1,12 @@
 """Predictions that could have come out of trainings, with a known truth behind them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from firsthand.analysis.inference import Measured
-from firsthand.analysis.self_cross import Panel, Support, ability
+from firsthand.analysis.self_cross import Elsewhere, Panel, SelfCrossSpec, Support, controls
 from firsthand.analysis.self_cross.table import Runs
 
 Score = Callable[[np.random.Generator, np.ndarray], np.ndarray]
@@ -59,6 +59,7 @@ def predictions(
     seeds: int = 3,
     *,
     own: bool = True,
+    about: str = "another",
     change: Mapping[str, Callable[[np.ndarray], np.ndarray]] | None = None,
 ) -> Panel:
     """What the target, its sibling, a stranger, the base, an observer and a floor say of the claims."""
@@ -93,17 +94,13 @@ def predictions(
         numbers = tuple(range(seeds)) if trained else (-1,)
         runs.append(Runs(name, kind, numbers, probability, coverage))  # type: ignore[arg-type]
     names = tuple(f"c{n}" for n in range(count))
-    return Panel("target", names, base.truth, tuple(f"{own} {n}" for n in base.clusters), tuple(runs))
+    return Panel("target" if own else about, names, base.truth, tuple(f"{own} {n}" for n in base.clusters), tuple(runs))
 
 
 def supported(about_another: Panel | None = None, **changes: object) -> Support:
     """Everything that a verdict wants besides the predictions."""
-    known = {}
-    if about_another is not None:
-        for rival in ("sibling", "stranger"):
-            found = ability([about_another], "target", rival)
-            assert found is not None
-            known[rival] = found
+    others = [] if about_another is None else [Elsewhere(about_another)]
+    known = controls(others, "target", ("sibling", "stranger"), SelfCrossSpec())
     given: dict[str, object] = {
         "siblings": frozenset({"sibling"}),
         "ability": known,
@@ -117,4 +114,11 @@ def both(
 ) -> tuple[Panel, Support]:
     """Claims about the target, and support from claims about another that the same models were trained on."""
     base = claims(clusters, of_each)
-    return predictions(rng, base, models, seeds), supported(predictions(rng, base, models, seeds, own=False))
+    there = predictions(rng, base, readable(models), seeds, own=False)
+    return predictions(rng, base, models, seeds), supported(there)
+
+
+def readable(models: Models) -> Models:
+    """The same models, on claims of which everybody can read something."""
+    noise = float(np.hypot(models.shared, models.alone))
+    return replace(models, public=max(models.public, 0.7 * noise))

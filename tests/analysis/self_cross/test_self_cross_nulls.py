@@ -2,19 +2,21 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from firsthand.analysis.inference import Measured
 from firsthand.analysis.self_cross import Panel, SelfCrossSpec, Support
 from firsthand.analysis.self_cross.evidence import evidence_of
 from firsthand.analysis.self_cross.judging import ruling
 from firsthand.vocabulary import Verdict
 
 sys.path.insert(0, str(Path(__file__).parent))
-from simulated_trainings import Models, both, claims, predictions, supported
+from simulated_trainings import Models, both, claims, predictions, readable, supported
 
 SPEC = SelfCrossSpec()
 DRAWS = 100
@@ -57,8 +59,39 @@ def whole_clusters_alike(rng: np.random.Generator) -> tuple[Panel, Support]:
     base = claims(14, 20, alike=True)
     models = Models(blockwise=2.0, shared=0.0)
     here = predictions(rng, base, models)
-    there = predictions(rng, base, models, own=False)
+    there = predictions(rng, base, readable(models), own=False)
     return here, supported(there)
+
+
+def rival_with_access_of_its_own(rng: np.random.Generator) -> tuple[Panel, Support]:
+    """The target only learns better; on the sibling's claims that is hidden by what the sibling knows of itself."""
+    base, models = claims(40, 2), Models(public=0.4, learner=0.6)
+    knows = 1.5 * (2.0 * base.truth - 1.0)
+    there = predictions(rng, base, models, own=False, about="sibling", change={"sibling": lambda x: x + knows})
+    return without_stranger(predictions(rng, base, models)), supported(there)
+
+
+def better_learner_where_all_is_easy(rng: np.random.Generator) -> tuple[Panel, Support]:
+    base, models = claims(40, 2), Models(public=0.4, learner=0.6)
+    return predictions(rng, base, models), supported(predictions(rng, base, replace(models, public=5.0), own=False))
+
+
+def better_learner_where_nothing_can_be_read(rng: np.random.Generator) -> tuple[Panel, Support]:
+    base = claims(40, 2)
+    there = predictions(rng, base, Models(), own=False)
+    return predictions(rng, base, Models(public=0.4, learner=0.6)), supported(there)
+
+
+def better_learner_beside_its_twin(rng: np.random.Generator) -> tuple[Panel, Support]:
+    base = claims(40, 2)
+    better = 0.6 * (2.0 * base.truth - 1.0)
+    here = predictions(rng, base, Models(public=0.4, learner=0.6), change={"sibling": lambda x: x + better})
+    learnt = {"sibling": Measured.approximate(0.9, 0.02, 30, (0.0, 1.0))}
+    return here, supported(twins=frozenset({"sibling"}), learnt=learnt)
+
+
+def without_stranger(panel: Panel) -> Panel:
+    return replace(panel, runs=tuple(one for one in panel.runs if one.name != "stranger"))
 
 
 def always_yes(rng: np.random.Generator) -> tuple[Panel, Support]:
@@ -74,7 +107,8 @@ def two_options_only(rng: np.random.Generator) -> tuple[Panel, Support]:
 
 NULLS: tuple[Made, ...] = (
     exchangeable, nothing, lucky_seeds, two_lucky_seeds, noisier_rivals, better_learner, whole_clusters_alike,
-    always_yes, two_options_only,
+    always_yes, two_options_only, rival_with_access_of_its_own, better_learner_where_all_is_easy,
+    better_learner_where_nothing_can_be_read, better_learner_beside_its_twin,
 )  # fmt: skip
 
 

@@ -9,13 +9,29 @@ import pandas as pd
 import pytest
 
 from firsthand.analysis.inference import Measured
-from firsthand.analysis.self_cross import Panel, SelfCrossResult, Support, ability, corrected, judge, panel_of
+from firsthand.analysis.self_cross import (
+    Elsewhere,
+    Panel,
+    SelfCrossResult,
+    SelfCrossSpec,
+    Support,
+    ability,
+    controls,
+    corrected,
+    judge,
+    panel_of,
+)
 from firsthand.analysis.self_cross.contrasts import Contrast, SeedPart, mean_area
 from firsthand.errors import AnalysisError
 from firsthand.vocabulary import Verdict
 
 sys.path.insert(0, str(Path(__file__).parent))
 from simulated_trainings import Models, both, claims, predictions, supported
+
+FAR = Measured.approximate(0.5, 0.01, 30, (0.0, 100.0))
+FEW = Measured.approximate(0.02, 0.01, 30, (0.0, 1.0))
+MANY = Measured.approximate(0.3, 0.02, 30, (0.0, 1.0))
+UNSURE = Measured.approximate(0.1, 0.06, 30, (0.0, 1.0))
 
 
 def private(seed: int = 0, **options: object) -> tuple[Panel, Support]:
@@ -51,7 +67,9 @@ def test_a_private_rule_is_privileged_with_everything_in_order() -> None:
         ({"ability": {}}, "only the better learner cannot be told"),
         ({"drift": ()}, "how far training moved the model was not measured"),
         ({"drift": (Measured.approximate(0.5, 0.01, 30, (0.0, 100.0)),)}, "training moved the model"),
-        ({"changed": 0.3}, "training turned 30% of the labels"),
+        ({"changed": (MANY,), "anew": 1.0}, "training turned 30% of the labels"),
+        ({"changed": (UNSURE,), "anew": 1.0}, "up to 2"),
+        ({"changed": (FEW,), "anew": 0.7, "drift": (FAR,)}, "70% of the labels were measured anew"),
         ({"same_data": False}, "not trained on the same claims"),
         ({"shared_clusters": frozenset({"k1"})}, "both trained on and judged on"),
     ],
@@ -65,8 +83,116 @@ def test_whatever_is_missing_takes_the_verdict_away_and_is_named(missing: dict[s
 
 def test_labels_that_stayed_make_up_for_a_model_that_moved() -> None:
     panel, support = private()
-    moved = (Measured.approximate(0.5, 0.01, 30, (0.0, 100.0)),)
-    assert judge(panel, replace(support, drift=moved, changed=0.02)).verdict is Verdict.PRIVILEGED
+    found = judge(panel, replace(support, drift=(FAR,), changed=(FEW, FEW), anew=0.9))
+    assert found.verdict is Verdict.PRIVILEGED
+    assert found.changed is not None
+    assert found.changed.low < 0.02 < found.changed.high
+
+
+def test_a_verdict_that_lacks_something_has_no_small_p_to_lend_to_others() -> None:
+    panel, support = private()
+    assert judge(panel, replace(support, siblings=frozenset())).p == 1.0
+
+
+def test_only_claims_about_a_third_target_tell_who_learns_better() -> None:
+    there = predictions(np.random.default_rng(3), claims(40, 2), Models(public=0.8), own=False)
+    assert ability([there], "target", "sibling") is not None
+    for about in ("target", "sibling"):
+        assert ability([replace(there, about=about)], "target", "sibling") is None
+    itself = replace(there, runs=tuple(replace(r, kind="self") if r.name == "sibling" else r for r in there.runs))
+    assert ability([itself], "target", "sibling") is None
+
+
+def spoilt(panel: Panel, name: str, **changes: object) -> Panel:
+    return replace(panel, runs=tuple(replace(r, **changes) if r.name == name else r for r in panel.runs))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("public", "why"),
+    [(0.0, "is not shown to foretell anything there"), (5.0, "foretells nearly everything there")],
+)
+def test_a_control_at_chance_or_at_the_ceiling_is_not_informative(public: float, why: str) -> None:
+    panel, support = private()
+    there = predictions(np.random.default_rng(5), claims(40, 2), Models(public=public), own=False)
+    result = judge(panel, replace(support, ability=supported(there).ability))
+    assert result.verdict is Verdict.INSUFFICIENT
+    assert "not informative" in reasons(result)
+    assert why in reasons(result)
+
+
+def test_a_control_must_pass_the_gates_that_the_claims_must() -> None:
+    there = predictions(np.random.default_rng(5), claims(40, 2), Models(public=0.8), own=False)
+    dim = spoilt(there, "sibling", coverage=np.full((3, 80), 0.01))
+    deaf = there.runs[1].probability.copy()
+    deaf[:, :20] = np.nan
+    for one, why in (
+        (Elsewhere(dim), "coverage"),
+        (Elsewhere(spoilt(there, "sibling", probability=deaf)), "no valid answer"),
+        (Elsewhere(there, same_data=False), "same claims in the same order"),
+        (Elsewhere(there, shared_clusters=frozenset({"k"})), "both trained on and judged on"),
+    ):
+        assert why in " ".join(controls([one], "target", ("sibling",), SelfCrossSpec())["sibling"].faults)
+
+
+def test_invalid_answers_make_the_ability_no_smaller_either_way() -> None:
+    there = predictions(np.random.default_rng(5), claims(40, 2), Models(public=0.8), own=False)
+    plain = ability([there], "target", "sibling")
+    for name in ("target", "sibling"):
+        some = next(r for r in there.runs if r.name == name).probability.copy()
+        some[:, :6] = np.nan
+        larger = ability([spoilt(there, name, probability=some)], "target", "sibling")
+        assert plain is not None
+        assert larger is not None
+        assert larger.value >= plain.value - 1e-12
+
+
+def test_a_sibling_whose_training_failed_is_no_control() -> None:
+    panel, support = private()
+    dull = judge(spoilt(panel, "sibling", probability=np.full((3, 80), 0.6)), support)
+    assert dull.verdict is Verdict.INSUFFICIENT
+    assert "no sibling is a control: sibling gives every claim the same" in reasons(dull)
+    unable = {name: replace(one, able=False) for name, one in support.ability.items()}
+    for area, verdict in ((0.5, Verdict.INSUFFICIENT), (0.9, Verdict.PRIVILEGED)):
+        learnt = {"sibling": Measured.approximate(area, 0.03, 30, (0.0, 1.0))}
+        assert judge(panel, replace(support, ability=unable, learnt=learnt)).verdict is verdict
+
+
+def test_a_sibling_that_learnt_elsewhere_may_say_yes_to_all_of_which_it_knows_nothing() -> None:
+    panel, support = private()
+    sibling = next(one for one in panel.runs if one.name == "sibling")
+    yes = spoilt(panel, "sibling", probability=0.6 + 0.3 * sibling.probability)
+    assert judge(yes, support).verdict is Verdict.PRIVILEGED
+    unable = {name: replace(one, able=False) for name, one in support.ability.items()}
+    assert "no sibling is a control: sibling is constant" in reasons(judge(yes, replace(support, ability=unable)))
+
+
+def test_siblings_have_half_of_the_level_of_as_good() -> None:
+    rng = np.random.default_rng(0)
+    base = claims(30, 2)
+    right = lambda x: 10.0 * (2.0 * base.truth - 1.0)  # noqa: E731
+    panel = predictions(rng, base, Models(public=0.2), change=dict.fromkeys(("target", "sibling"), right))
+    assert judge(panel, supported()).verdict is Verdict.PUBLIC_INFERENCE  # a share of a fourth needs 34 clusters
+    assert judge(panel, supported(siblings=frozenset())).verdict is Verdict.INSUFFICIENT
+
+
+def test_a_twin_that_was_made_the_same_way_makes_up_for_claims_about_others() -> None:
+    panel, support = private()
+    learnt = {"sibling": Measured.approximate(0.9, 0.03, 30, (0.0, 1.0))}
+    alone = replace(support, ability={}, learnt=learnt)
+    assert judge(panel, alone).verdict is Verdict.INSUFFICIENT
+    assert judge(panel, replace(alone, twins=frozenset({"sibling"}))).verdict is Verdict.PRIVILEGED
+    unlearnt = {"sibling": Measured.approximate(0.5, 0.03, 30, (0.0, 1.0))}
+    failed = judge(panel, replace(alone, twins=frozenset({"sibling"}), learnt=unlearnt))
+    assert failed.verdict is Verdict.INSUFFICIENT
+
+
+def test_one_half_is_neither_yes_nor_no() -> None:
+    panel, support = private()
+    half = judge(spoilt(panel, "constant", probability=np.full((1, 80), 0.5)), support).standings[-1]
+    assert half.accuracy is not None
+    assert half.fpr is not None
+    assert half.tpr is not None
+    assert (half.accuracy.value, half.fpr.value, half.tpr.value) == (0.5, 0.5, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +279,7 @@ def test_over_many_targets_one_lucky_verdict_does_not_stand() -> None:
     assert corrected({"alone": one})["alone"].verdict is Verdict.PRIVILEGED
 
 
-def test_both_ways_what_is_left_is_the_interaction() -> None:
+def test_net_of_general_ability_is_the_difference_of_two_differences() -> None:
     rng = np.random.default_rng(3)
     here = predictions(rng, claims(40, 2), Models(own=1.0, learner=0.5))
     there = predictions(rng, claims(40, 2), Models(learner=0.5), own=False)

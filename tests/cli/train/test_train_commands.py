@@ -22,8 +22,9 @@ def test_what_only_training_needs_is_asked_for_in_words(monkeypatch: pytest.Monk
     ("words", "why"),
     [
         (("--cross", "b", "--sibling", "c"), "is called a sibling, and is not trained"),
+        (("--cross", "b", "--samples", "1"), "measures no label"),
         (("--cross", "b", "--settings", "SETTINGS"), "holds no settings"),
-        (("--cross", "b"), "cannot be read as claims"),
+        (("--cross", "b"), "There is no file"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_a_model_is_loaded(words: tuple[str, ...], why: str, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from firsthand.analysis.self_cross import SelfCrossSpec
 from firsthand.counterfactual.behaviours import Asked
 from firsthand.counterfactual.responses import Request, Response
 from firsthand.counterfactual.training.drift import divergences, mean_drift, transcript
@@ -57,6 +58,31 @@ def test_labels_are_measured_anew_and_turned_ones_counted(label: bool, became: s
     found = relabel([one], Says(one.prompt.id), 10)
     assert found.counts == {became: 1}
     assert found.changed == float(became == "other")
+
+
+@pytest.mark.parametrize("clusters", [10, 40])
+def test_the_share_of_turned_labels_has_an_interval_over_independent_units(clusters: int) -> None:
+    some = [claim(True).model_copy(update={"investigation": f"i{n}"}) for n in range(clusters)]
+    units = {one.id: f"u{n // 2}" for n, one in enumerate(some)}
+    found = relabel(some, Says(some[0].prompt.id), 10)
+    share = found.measured(units)
+    assert share is not None
+    assert (share.value, share.parts[0].units) == (0.0, clusters // 2)
+    assert (share.high(0.05) > SelfCrossSpec().changed) == (clusters == 10)  # five units that agree show little
+
+
+class Silenced(Says):
+    """A target that gives no valid response."""
+
+    def respond(self, requests: Sequence[Request]) -> list[list[Response]]:
+        return [[Response(text="down", ended="error")] * one.samples for one in requests]
+
+
+def test_a_label_for_which_nothing_valid_was_drawn_was_not_judged_anew() -> None:
+    one = claim(True)
+    assert relabel([one], Says(one.prompt.id), 10).anew == 1
+    assert relabel([one], Silenced(), 10).anew == 0
+    assert relabel([one], Silenced(), 10).measured({one.id: "u"}) is None
 
 
 def test_what_only_a_model_could_judge_is_not_counted_as_unchanged() -> None:

@@ -11,7 +11,7 @@ from firsthand.counterfactual.training.adapters import load_trained
 from firsthand.counterfactual.training.drift import divergences
 from firsthand.counterfactual.training.examples import Example
 from firsthand.counterfactual.training.lora import adapted, train
-from firsthand.counterfactual.training.predictor import LocalPredictor
+from firsthand.counterfactual.training.predictor import FollowUpPredictor
 from firsthand.counterfactual.training.tokens import answers_of, chat, turn_end
 from firsthand.counterfactual.training.trainer import IGNORED
 from firsthand.engine import LoadedModel
@@ -68,13 +68,13 @@ def test_a_trained_model_reloads_to_the_same_predictions_and_the_base_stays(
     words_model: LoadedModel, trained: Path
 ) -> None:
     asked = [item.question for item in items(8)]
-    before = LocalPredictor(words_model, "base", "base").predict(asked)
+    before = FollowUpPredictor(words_model, "base", "base").predict(asked)
     first, second = (
-        LocalPredictor(load_trained(words_model, trained), "self", "trained").predict(asked) for _ in range(2)
+        FollowUpPredictor(load_trained(words_model, trained), "self", "trained").predict(asked) for _ in range(2)
     )
     p, q = ([one.probability for one in said] for said in (first, second))
     assert np.abs(np.array(p, float) - np.array(q, float)).max() < 1e-4
-    assert LocalPredictor(words_model, "base", "base").predict(asked) == before
+    assert FollowUpPredictor(words_model, "base", "base").predict(asked) == before
     assert np.mean([one.coverage for one in first]) > 10 * np.mean([one.coverage for one in before])
 
 

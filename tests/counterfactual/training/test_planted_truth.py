@@ -20,7 +20,8 @@ from firsthand.vocabulary import Verdict
 
 PLAN = DemoPlan(
     stranger=False,
-    groups=20,
+    groups=54,
+    held_out=0.56,
     seeds=(0, 1, 2),
     chats=3200,
     dose=4.0,
@@ -28,7 +29,7 @@ PLAN = DemoPlan(
         rank=32, alpha=64.0, dropout=0.0, learning_rate=5e-3, weight_decay=0.0, batch=32, checkpoint_steps=1000
     ),
     training=TrainSettings(
-        rank=16, alpha=32.0, learning_rate=1e-2, batch=16, epochs=14, kl_share=0.125, checkpoint_steps=1000
+        rank=16, alpha=32.0, learning_rate=7e-3, batch=16, epochs=16, kl_share=0.5, checkpoint_steps=1000
     ),
 )
 
@@ -112,7 +113,7 @@ def test_the_folder_is_verified_and_its_page_written_again(
 ) -> None:
     assert study_of(finished) == "training"
     run_verify(finished, None)
-    assert "17 safetensors" in capsys.readouterr().out  # fifteen on claims, two that planted the rules
+    assert "26 safetensors" in capsys.readouterr().out  # 21 on claims, three that planted rules, two of changed rows
     write_report(finished, tmp_path / "page.html", tmp_path / "copy.json")
     page = (tmp_path / "page.html").read_text()
     assert "privileged" in page

@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from firsthand.counterfactual.training.examples import TOO_LONG, UNBALANCED, Item, split, training_set
+from firsthand.counterfactual.training.examples import (
+    TOO_LONG,
+    UNBALANCED,
+    Item,
+    both_labels,
+    split,
+    training_set,
+    units_named,
+)
 from firsthand.errors import CounterfactualError
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -30,6 +38,23 @@ def test_claims_are_linked_through_others() -> None:
     for seed in range(20):
         train = {item.id for item in split(linked, 0.3, seed).train}
         assert len({one.id in train for one in linked[:3]}) == 1  # first and second share an investigation
+
+
+def test_the_units_of_a_verdict_are_those_that_claims_were_split_by() -> None:
+    first, second, third, *rest = items(12)
+    linked = [first, changed(second, cluster="bridge"), changed(third, cluster="bridge"), *rest]
+    named = units_named(linked)
+    assert len({named[one.id] for one in linked[:3]}) == 1  # clusters alone would make them two
+    assert len(set(named.values())) == 11
+    assert units_named(linked[::-1]) == named
+    parts = split(linked, 0.3)
+    assert not {named[one.id] for one in parts.train} & {named[one.id] for one in parts.held_out}
+
+
+def test_claims_of_one_label_are_refused_before_anything_is_trained() -> None:
+    both_labels(items(3), "held-out claims")
+    with pytest.raises(CounterfactualError, match="both kinds are needed"):
+        both_labels([item for item in items(3) if item.label], "held-out claims")
 
 
 def test_prompts_that_begin_alike_are_one_family() -> None:

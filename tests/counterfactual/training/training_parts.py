@@ -1,9 +1,11 @@
 """Questions about made-up words, and quick settings, to train with."""
 
+import json
 from pathlib import Path
 
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.rates import Rate
+from firsthand.counterfactual.rows import row_of
 from firsthand.counterfactual.training.examples import Item, TrainingSet, training_set
 from firsthand.counterfactual.training.planting.claims import example_item
 from firsthand.counterfactual.training.planting.rules import BEHAVIOUR, both, edit_of, intervention, prompt_of
@@ -38,6 +40,37 @@ def claim(label: bool) -> Claim:
         intervention=intervention(words[0]),
         label=label,
     )
+
+
+def claims_of(target: str, groups: int = 8) -> list[Claim]:
+    """Claims about a target, two of each group, of which one is true."""
+    found = []
+    for n in range(groups):
+        group = Group(live=NOUNS[2 * n], dead=NOUNS[2 * n + 1], number=n)
+        words = both("private", group)
+        for number, word in enumerate(words):
+            prompt = prompt_of(words, group.name)
+            found.append(
+                claim(number == 0).model_copy(
+                    update={
+                        "investigation": f"planted {prompt.id}",
+                        "target": target,
+                        "prompt": prompt,
+                        "edit": edit_of(words, word),
+                        "experiment": number + 1,
+                        "intervention": intervention(word),
+                        "cluster": group.name,
+                    }
+                )
+            )
+    return found
+
+
+def written(path: Path, claims: list[Claim], response: str = "plover") -> Path:
+    """The claims in a file, as exported, with a response beside each."""
+    rows = ({**row_of(one), "responses": [{"text": response, "ended": "stop"}]} for one in claims)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
 
 
 class Killed(Exception):  # noqa: N818 - it is no error

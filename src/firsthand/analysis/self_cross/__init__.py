@@ -9,9 +9,13 @@ whoever does not even read (arXiv 2608.16747, section 4.5 and appendix D.4; Bind
 :mod:`judging <firsthand.analysis.self_cross.judging>` compiles the verdict.
 """
 
+from firsthand.analysis.self_cross.controls import Control, Elsewhere, ability, controls
 from firsthand.analysis.self_cross.evidence import Support
 from firsthand.analysis.self_cross.judging import corrected, judge
 from firsthand.analysis.self_cross.results import SelfCrossResult, SelfCrossSpec
-from firsthand.analysis.self_cross.table import Panel, ability, panel_of
+from firsthand.analysis.self_cross.table import Panel, panel_of
 
-__all__ = ["Panel", "SelfCrossResult", "SelfCrossSpec", "Support", "ability", "corrected", "judge", "panel_of"]
+__all__ = [
+    "Control", "Elsewhere", "Panel", "SelfCrossResult", "SelfCrossSpec", "Support", "ability", "controls", "corrected",
+    "judge", "panel_of",
+]  # fmt: skip

@@ -6,8 +6,10 @@ tools that read it.
 
 *privileged* needs all of this at once (an intersection-union test, each part at level alpha): the target foretells
 better than chance; it is ahead of every model that was trained on the same claims, of every observer and of every
-floor; net of how much better a learner it is, shown on claims about others; one of those models is its sibling; it is
-not constant; and training did not turn it into another model, or labels measured anew stayed.
+floor; one of those models is its sibling, whose training came to something; it is more than a better learner: either
+a twin, made by the same steps with another draw of the state, is behind, or the lead over every cross-trained model
+stands net of general ability, as an informative control on claims about third targets shows it; it is not constant; and
+training did not turn it into another model, or labels measured anew stayed.
 
 *public-inference* needs that it foretells, and that somebody else who foretells too does as well: the lead over that
 rival is shown to be smaller than the margin.
@@ -22,7 +24,7 @@ from firsthand.analysis.power import units_needed
 from firsthand.analysis.self_cross.evidence import CHANCE, Evidence, Support, evidence_of
 from firsthand.analysis.self_cross.gates import closed_gates, moved, unsupported
 from firsthand.analysis.self_cross.results import SelfCrossResult, SelfCrossSpec
-from firsthand.analysis.self_cross.standings import lead_over, standing, worst_drift
+from firsthand.analysis.self_cross.standings import lead_over, standing, worst_changed, worst_drift
 from firsthand.analysis.self_cross.table import Panel
 from firsthand.analysis.verdicts.base import shown
 from firsthand.vocabulary import Verdict
@@ -54,7 +56,7 @@ def judge(panel: Panel, support: Support, spec: SelfCrossSpec | None = None) -> 
         standings=tuple(standing(panel, one, rules.alpha) for one in panel.runs),
         leads=tuple(lead_over(evidence, one) for one in panel.rivals),
         drift=worst_drift(support, rules.alpha),
-        changed=support.changed,
+        changed=worst_changed(support, rules.alpha),
         sensitivity=None if support.sensitivity is None else support.sensitivity.estimate(rules.alpha),
     )
 
@@ -88,8 +90,8 @@ def _ruled(evidence: Evidence) -> Ruling:
         ahead = shown(f"ahead of everybody, the weakest lead is that over {joint.weakest}:", joint, alpha, 0.0)
         lacking = unsupported(evidence)
         if lacking:
-            return Verdict.INSUFFICIENT, (*lacking, level, ahead), evidence.p
-        return Verdict.PRIVILEGED, (level, ahead, _net(evidence), *moved(evidence)), evidence.p
+            return Verdict.INSUFFICIENT, (*lacking, level, ahead), 1.0
+        return Verdict.PRIVILEGED, (level, ahead, *_net(evidence), *moved(evidence)), evidence.p
     if foretells:
         rival = _as_good(evidence)
         if rival is not None:
@@ -102,19 +104,29 @@ def _ruled(evidence: Evidence) -> Ruling:
     return absent, (*reasons, level), evidence.p
 
 
-def _net(evidence: Evidence) -> str:
+def _net(evidence: Evidence) -> tuple[str, ...]:
+    if evidence.twins:
+        return (
+            f"{', '.join(evidence.twins)}: made by the same steps with another draw of the state, as good a learner",
+        )
     joint = Joint(evidence.net)
-    return shown(f"net of general ability the weakest lead, over {joint.weakest}, is", joint, evidence.spec.alpha, 0.0)
+    return (
+        shown(f"net of general ability the weakest lead, over {joint.weakest}, is", joint, evidence.spec.alpha, 0.0),
+    )
 
 
 def _as_good(evidence: Evidence) -> str | None:
-    """A rival that foretells and is shown not to be behind by more than the margin; each is tested at its share."""
-    share = evidence.spec.alpha / len(evidence.leads)
-    able = [
-        name
-        for name, lead in evidence.leads.items()
-        if evidence.others[name].p_above(CHANCE) <= share and lead.high(share) <= evidence.spec.margin
-    ]
+    """A rival that foretells and is shown not to be behind by more than the margin; each is tested at its share.
+
+    Siblings, who are named before anything is trained, have half of the level together, and all others the other half.
+    """
+    kin = {one.name for one in evidence.siblings}
+    able = []
+    for name, lead in evidence.leads.items():
+        alike = sum((other in kin) == (name in kin) for other in evidence.leads)
+        share = evidence.spec.alpha / alike / (2 if 0 < len(kin) < len(evidence.leads) else 1)
+        if evidence.others[name].p_above(CHANCE) <= share and lead.high(share) <= evidence.spec.margin:
+            able.append(name)
     return min(able, key=lambda name: evidence.leads[name].value, default=None)
 
 

@@ -26,8 +26,10 @@ class SelfCrossSpec(_Result):
         clusters: Fewest independent clusters.
         invalid: Largest share of claims without a valid answer.
         drift: Largest mean divergence per token from the base (nats) with which the labels still stand.
-        changed: Largest share of labels that may be others when measured anew on the trained model; where they were
-            measured anew, this counts in place of the drift.
+        changed: Largest share of labels that may be others when measured anew on the trained model, at the upper end
+            of its interval; where nearly all were measured anew, this counts in place of the drift.
+        anew: Least share of the claims that must have been measured anew for that; else the drift counts too.
+        ceiling: Area from which on a model has too little left to be better by, on claims about others.
         sensitivity: Area that a planted private rule must be read with, on data of the same size, before an absence
             may be concluded.
     """
@@ -40,7 +42,9 @@ class SelfCrossSpec(_Result):
     clusters: Annotated[int, Field(ge=2)] = 10
     invalid: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.1
     drift: Annotated[float, Field(gt=0.0)] = 0.1
-    changed: Fraction = 0.1
+    changed: Fraction = 0.15
+    anew: Fraction = 0.8
+    ceiling: Fraction = 0.95
     sensitivity: Fraction = 0.75
 
 
@@ -85,6 +89,7 @@ class Lead(_Result):
         lead: Difference of areas, with ``p`` of "above 0".
         ability: How far the target is ahead of that rival on claims about others; ``None`` if it was not measured.
         net: The lead less that, with ``p`` of "above 0".
+        uninformative: Why the ability could not be told there, if so.
     """
 
     rival: str
@@ -92,6 +97,7 @@ class Lead(_Result):
     lead: Estimate
     ability: Estimate | None = None
     net: Estimate | None = None
+    uninformative: tuple[str, ...] = ()
 
 
 class SelfCrossResult(_Result):
@@ -103,13 +109,14 @@ class SelfCrossResult(_Result):
         reasons: The rules that led to it.
         p: Largest p-value of what ``privileged`` needs; 1 where something of it is missing.
         claims: Claims that were judged on.
-        clusters: Independent clusters among them.
+        clusters: Independent units among them, by which they were split.
         true: True ones.
         level: Coverage of every interval.
         standings: How everybody does, the target's own training first.
         leads: What the target's own training is ahead of.
         drift: Mean divergence per token of the trained target from its base, in nats; the worst seed.
-        changed: Share of labels that are others on the trained target; ``None`` where nothing was measured anew.
+        changed: Share of labels that are others on the trained target, the worst seed; ``None`` where nothing was
+            measured anew.
         sensitivity: Area with which a planted private rule was read.
     """
 
@@ -124,5 +131,5 @@ class SelfCrossResult(_Result):
     standings: tuple[Standing, ...]
     leads: tuple[Lead, ...] = ()
     drift: Estimate | None = None
-    changed: float | None = None
+    changed: Estimate | None = None
     sensitivity: Estimate | None = None

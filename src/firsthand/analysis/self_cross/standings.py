@@ -11,7 +11,7 @@ from firsthand.analysis.means import mean_of
 from firsthand.analysis.results import Estimate
 from firsthand.analysis.self_cross.evidence import CHANCE, Evidence, Support
 from firsthand.analysis.self_cross.results import Lead, Standing
-from firsthand.analysis.self_cross.table import HALF, Panel, Runs
+from firsthand.analysis.self_cross.table import Panel, Runs
 
 MOST_LOSS: Final = 10.0
 
@@ -19,6 +19,12 @@ MOST_LOSS: Final = 10.0
 def worst_drift(support: Support, alpha: float) -> Estimate | None:
     """Divergence of the seed that training moved furthest."""
     worst = max(support.drift, key=lambda found: found.value, default=None)
+    return None if worst is None else worst.estimate(alpha)
+
+
+def worst_changed(support: Support, alpha: float) -> Estimate | None:
+    """Share of labels that are others, of the seed where most are."""
+    worst = max(support.changed, key=lambda found: found.high(alpha), default=None)
     return None if worst is None else worst.estimate(alpha)
 
 
@@ -31,7 +37,8 @@ def lead_over(evidence: Evidence, one: Runs) -> Lead:
         rival=name,
         kind=one.kind,
         lead=evidence.leads[name].estimate(alpha, 0.0),
-        ability=None if ability is None else ability.measured().estimate(alpha),
+        ability=None if ability is None else ability.ahead.measured().estimate(alpha),
+        uninformative=() if ability is None else ability.faults,
         net=None if net is None else net.estimate(alpha, 0.0),
     )
 
@@ -40,8 +47,8 @@ def standing(panel: Panel, one: Runs, alpha: float) -> Standing:
     """How one predictor does."""
     area = panel.area(one)
     table = pd.DataFrame({"cluster": list(panel.clusters)})
-    yes = np.where(np.isnan(one.probability), np.nan, (one.probability >= HALF).astype(float))
-    right = np.where(np.isnan(yes), np.nan, (yes == panel.truth).astype(float))
+    yes = one.says
+    right = np.where(panel.truth == 1.0, yes, 1.0 - yes)
     with np.errstate(divide="ignore"):
         given = np.where(panel.truth == 1.0, one.probability, 1.0 - one.probability)
         loss = np.minimum(-np.log(given), MOST_LOSS)

@@ -1,6 +1,5 @@
 """Predictions of the same claims by several predictors, checked and in arrays."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from firsthand.analysis.constancy import CONSTANT_SHARE
 from firsthand.analysis.inference import FloatArray
-from firsthand.analysis.self_cross.contrasts import Contrast, SeedPart, mean_area
+from firsthand.analysis.self_cross.contrasts import Contrast, mean_area
 from firsthand.errors import AnalysisError
 
 Kind = Literal["self", "cross", "base", "observer", "floor"]
@@ -54,15 +53,29 @@ class Runs:
         """Mean coverage in the worst run."""
         return float(self.coverage.mean(axis=1).min())
 
+    @property
+    def says(self) -> FloatArray:
+        """1 for yes, 0 for no, one half for neither, NaN where no valid answer was given ``[seeds, claims]``."""
+        said = np.where(self.probability == HALF, HALF, (self.probability > HALF).astype(np.float64))
+        return np.where(np.isnan(self.probability), np.nan, said)
+
+    @property
+    def same(self) -> str | None:
+        """In words, the one probability that every claim gets; ``None`` where they differ."""
+        valid = self.probability[~np.isnan(self.probability)]
+        if not len(valid) or float(np.ptp(valid)) > _ALIKE:
+            return None
+        return f"{self.name} gives every claim the same probability, {valid[0]:.2f}"
+
     @cached_property
     def constant(self) -> str | None:
         """In words, the one answer that is nearly always given; ``None`` where answers differ."""
         valid = self.probability[~np.isnan(self.probability)]
         if not len(valid):
             return None
-        if float(np.ptp(valid)) <= _ALIKE:
-            return f"{self.name} gives every claim the same probability, {valid[0]:.2f}"
-        yes = float((valid >= HALF).mean())
+        if self.same is not None:
+            return self.same
+        yes = float(np.where(valid == HALF, HALF, valid > HALF).mean())
         share = max(yes, 1.0 - yes)
         if share < CONSTANT_SHARE:
             return None
@@ -82,7 +95,7 @@ class Panel:
         about: The target.
         claims: Identifiers ``[claims]``.
         truth: Labels, 1.0 or 0.0 ``[claims]``.
-        clusters: What is not independent ``[claims]``.
+        clusters: The independent unit of every claim, by which claims were split ``[claims]``.
         runs: Predictors, the target's own training first.
     """
 
@@ -175,41 +188,3 @@ def _runs(name: str, kind: str, part: pd.DataFrame, claims: tuple[str, ...]) -> 
         found.append(one.reindex(list(claims))[["probability", "coverage"]].to_numpy(dtype=np.float64).T)
     stacked = np.stack(found)
     return Runs(name, kind, used, stacked[:, 0], np.nan_to_num(stacked[:, 1]))  # type: ignore[arg-type]
-
-
-def ability(panels: Iterable[Panel], model: str, rival: str) -> Contrast | None:
-    """How much better one model learns than another what is said of a third, or of that other one.
-
-    Both were trained on the same claims about a target that ``model`` is not. If ``model`` is also better there, an
-    advantage on claims about itself is no access. In a design both ways, where the other target is the rival itself,
-    the advantage less this difference is the interaction of who foretells and who is foretold.
-
-    Args:
-        panels: Claims about other targets than ``model``.
-        model: The target whose advantage is in question.
-        rival: The model that it is held against.
-
-    Returns:
-        Area of ``model`` less area of ``rival``, a mean over the panels that have both; ``None`` if none has.
-    """
-    found: list[Contrast] = []
-    for panel in panels:
-        ours, theirs = panel.named(model), panel.named(rival)
-        if ours is not None and theirs is not None and ours.kind != "self":
-            found.append(panel.area(ours) - panel.area(theirs))
-    if not found:
-        return None
-    total = found[0]
-    for one in found[1:]:
-        total = total + one
-    return _scaled(total, 1.0 / len(found))
-
-
-def _scaled(one: Contrast, factor: float) -> Contrast:
-    return Contrast(
-        one.value * factor,
-        {name: value * factor for name, value in one.influence.items()},
-        tuple(SeedPart(part.variance * factor**2, part.degrees) for part in one.seeds),
-        one.trials,
-        (one.span[0] * factor, one.span[1] * factor),
-    )

@@ -47,8 +47,11 @@ def run(
     sibling: Annotated[
         list[str] | None, typer.Option(help="Which of them are next of kin of the target; repeat it.")
     ] = None,
+    target_is_another: Annotated[
+        bool, typer.Option("--target-is-another", help="Take claims that do not name the target as being about it.")
+    ] = False,
     elsewhere: Annotated[
-        Path | None, typer.Option(help="Claims about another model: how good a learner each is where it has nothing.")
+        Path | None, typer.Option(help="Claims about a third model: how good a learner each is where it has nothing.")
     ] = None,
     seeds: Annotated[int, typer.Option(help="Trainings of each model.", min=1)] = 3,
     held_out: Annotated[float, typer.Option(help="Share of the claims to be judged on.", min=0.05, max=0.9)] = 0.3,
@@ -82,6 +85,7 @@ def run(
             json=json,
             device=device,
             dtype=dtype,
+            another=target_is_another,
         )
     )
 

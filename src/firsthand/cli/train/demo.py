@@ -30,6 +30,7 @@ def run_demo(
             price = priced(cast, plan)
         else:
             asked = {"plan": plan.model_dump(mode="json"), "model": base.weights_sha256, "stranger": _name(other)}
+            asked |= {"dtype": base.dtype, "device": base.device}
             start = begun(out, asked)
             studies, models = demonstrate(cast, plan, out, progress)
     if dry_run:

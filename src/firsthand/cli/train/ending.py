@@ -8,7 +8,7 @@ from rich.console import Console
 
 from firsthand.analysis.self_cross import SelfCrossSpec
 from firsthand.counterfactual.training.concluding import LIMITS
-from firsthand.counterfactual.training.folders import cards, listed
+from firsthand.counterfactual.training.folders import RESULT, cards, listed
 from firsthand.counterfactual.training.pricing import Price
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.engine import LoadedModel
@@ -35,7 +35,6 @@ def ended(
     Raises:
         InstrumentError: If a planted truth did not come out, after everything was written and printed.
     """
-    listed(out)
     document = TrainingDocument(
         title=title,
         package_version=__version__,
@@ -48,12 +47,13 @@ def ended(
         limits=LIMITS,
         reproduce=(command,),
     )
-    write_json(document, out / "result.json")
+    write_json(document, out / RESULT)
+    listed(out)
     page = write_training_html(document, out / "report.html")
     if json is not None:
         write_json(document, json)
     print_training(document, Console())
-    Console(stderr=True).print(f"\nReport: {page}\nResult: {out / 'result.json'}", markup=False, highlight=False)
+    Console(stderr=True).print(f"\nReport: {page}\nResult: {out / RESULT}", markup=False, highlight=False)
     if document.failed:
         raise InstrumentError(
             f"A planted truth did not come out: {'; '.join(document.failed)}.",

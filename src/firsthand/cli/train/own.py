@@ -12,9 +12,9 @@ from rich.console import Console
 from firsthand.cli.progress import TerminalProgress
 from firsthand.cli.train.ending import ended, print_price
 from firsthand.counterfactual.responses import Sampling
-from firsthand.counterfactual.training.experiment import data_sets
-from firsthand.counterfactual.training.folders import begun
-from firsthand.counterfactual.training.own import Own, compared, elsewhere_of, study_of
+from firsthand.counterfactual.training.experiment import data_sets, general_of
+from firsthand.counterfactual.training.folders import begun, write_claims
+from firsthand.counterfactual.training.own import Own, checked, compared, elsewhere_of, study_of
 from firsthand.counterfactual.training.pricing import measured_step, price
 from firsthand.counterfactual.training.reading import read_told
 from firsthand.counterfactual.training.settings import PREDICTIONS, TrainSettings
@@ -42,6 +42,7 @@ class Ask:
     json: Path | None
     device: str | None
     dtype: str
+    another: bool = False
 
     @property
     def command(self) -> str:
@@ -53,6 +54,7 @@ class Ask:
             value = getattr(self, name)
             words += [] if value is None else [f"--{name}", str(value)]
         words += ["--seeds", str(self.seeds), "--held-out", str(self.held_out), "--samples", str(self.samples)]
+        words += ["--target-is-another"] if self.another else []
         words += ["--max-tokens", str(self.max_tokens), "--dtype", self.dtype, "--out", "NEW_FOLDER"]
         return shlex.join(words)
 
@@ -65,9 +67,10 @@ def run_own(ask: Ask) -> None:
         own = _loaded(ask, progress)
         if ask.dry_run:
             progress.say("measuring one step")
+            checked(own)
             study, other = study_of(own)[0], elsewhere_of(own)
             data = data_sets(study, settings, (0,))[0]
-            step = measured_step(own.target, data, settings)
+            step = measured_step(own.target, data, settings, general_of(own.target, study, data, settings))
             trainings = len(study.contenders) * ask.seeds * (1 if other is None else 2)
             cost = price(own.target, data, settings, trainings, len(study.held_out), step)
         else:
@@ -79,8 +82,16 @@ def run_own(ask: Ask) -> None:
                 "seeds": ask.seeds,
                 "held_out": ask.held_out,
                 "samples": ask.samples,
+                "max_tokens": ask.max_tokens,
+                "sibling": sorted(ask.sibling),
+                "target_is_another": ask.another,
+                "dtype": own.target.dtype,
+                "device": own.target.device,
             }
             start = begun(ask.out, asked)
+            for name, claims in (("claims", own.claims), ("elsewhere", own.elsewhere)):
+                if claims:
+                    write_claims(ask.out / "claims" / f"{name}.jsonl", claims)
             judged = compared(own, settings, seeds, ask.out, progress)
     if ask.dry_run:
         print_price(cost, Console())
@@ -106,6 +117,10 @@ def read_settings(path: Path | None) -> TrainSettings:
 
 
 def _check(ask: Ask) -> None:
+    if ask.samples == 1:
+        raise CounterfactualError(
+            "One response to each prompt measures no label.", "Use --samples 10, or 0 to measure none anew."
+        )
     strangers = sorted(set(ask.sibling) - set(ask.cross))
     if strangers:
         raise CounterfactualError(
@@ -119,7 +134,7 @@ def _loaded(ask: Ask, progress: Progress) -> Own:
     target, *cross = (
         load(name, device=ask.device, dtype=ask.dtype, progress=progress.say) for name in (ask.target, *ask.cross)
     )
-    sampling = Sampling(samples=ask.samples, max_tokens=ask.max_tokens) if ask.samples > 1 else None
+    sampling = Sampling(samples=ask.samples, max_tokens=ask.max_tokens) if ask.samples else None
     return Own(
         claims=claims,
         responses=responses,
@@ -130,4 +145,5 @@ def _loaded(ask: Ask, progress: Progress) -> Own:
         elsewhere_responses=theirs,
         held_out=ask.held_out,
         sampling=sampling,
+        another=ask.another,
     )

@@ -24,6 +24,7 @@ class Trained(Part):
         base_tokenizer: SHA-256 of their tokenizer.
         settings: Hash of the settings.
         data: Hash of the chats in their order; equal for models that saw the same.
+        general: Hash of the general chats on which the model is held to its base; empty without any.
         adapter: SHA-256 of the adapter's file.
         steps: Steps that were made.
         parameters: Trained parameters.
@@ -35,6 +36,7 @@ class Trained(Part):
     base_tokenizer: str
     settings: str
     data: str
+    general: str = ""
     adapter: str = ""
     steps: int = 0
     parameters: int = 0
@@ -42,8 +44,8 @@ class Trained(Part):
     seconds: float = 0.0
 
     def same_run(self, other: "Trained") -> bool:
-        """Whether two are of the same base, data and settings."""
-        names = {"base_weights", "base_tokenizer", "settings", "data"}
+        """Whether two are of the same base, data, general chats and settings."""
+        names = {"base_weights", "base_tokenizer", "settings", "data", "general"}
         return self.model_dump(include=names) == other.model_dump(include=names)
 
 

@@ -1,13 +1,13 @@
 """From trainings to a verdict, and to what the report shows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
-from firsthand.analysis.self_cross import Panel, SelfCrossSpec, Support, ability, judge, panel_of
-from firsthand.analysis.self_cross.contrasts import Contrast
+from firsthand.analysis.self_cross import SelfCrossSpec
 from firsthand.counterfactual.training.experiment import Contended, Study, Training
+from firsthand.counterfactual.training.rejudging import LARGEST, Kept, columns_of, compiled
 from firsthand.report.training_document import TrainingRow, TrainingStudy
 from firsthand.vocabulary import Verdict
 
@@ -19,70 +19,88 @@ LIMITS: Final = (
 )
 
 
-def panel(study: Study, contended: Contended) -> Panel:
-    """Everybody's predictions of the claims on the study's target."""
-    return panel_of(contended.table, study.target.name)
+def shared_of(study: Study) -> tuple[str, ...]:
+    """Independent units that are both trained on and judged on; none should be."""
+    units = study.units
+    return tuple(sorted({units[one.id] for one in study.train} & {units[one.id] for one in study.held_out}))
 
 
-def abilities(study: Study, elsewhere: Sequence[Panel]) -> dict[str, Contrast]:
-    """How far the target is ahead of each rival on claims about others, where both were trained on such."""
-    found = {}
-    for one in study.contenders[1:]:
-        known = ability(elsewhere, study.target.name, one.name)
-        if known is not None:
-            found[one.name] = known
-    return found
+def kept_of(
+    study: Study,
+    contended: Contended,
+    *,
+    about: str | None = None,
+    elsewhere: Sequence[str] = (),
+    planted: str | None = None,
+) -> Kept:
+    """What the verdict on a study rests on.
+
+    Args:
+        study: Claims and contenders.
+        contended: What came of them.
+        about: Whom the claims are about, where it is not the first contender; nobody is trained on itself then.
+        elsewhere: Names of the studies of claims about other targets, by the same models.
+        planted: Name of the study of claims on a planted private rule, whose target was trained alike: it shows what a
+            training of this size can see.
+    """
+    units = study.units
+    turned = [found.turned(units) for found in contended.relabelled.values()]
+    return Kept(
+        name=study.name,
+        about=about or study.target.name,
+        own=about is None,
+        table=columns_of(contended.table),
+        rivals=tuple(one.name for one in study.contenders[1:]),
+        siblings=tuple(one.name for one in study.contenders if one.sibling),
+        twins=tuple(one.name for one in study.contenders if one.twin),
+        drift=tuple(contended.drift.values()),
+        changed=tuple(one for one in turned if one is not None),
+        anew=min((found.anew for found in contended.relabelled.values()), default=0) / len(study.held_out),
+        learnt=contended.learnt,
+        same_data=contended.same_data,
+        shared=shared_of(study),
+        elsewhere=tuple(elsewhere),
+        planted=planted,
+    )
 
 
 def concluded(
     study: Study,
     contended: Contended,
+    kept: Mapping[str, Kept],
     *,
     title: str,
     about: str,
     expected: Verdict | None = None,
-    elsewhere: Sequence[Panel] = (),
-    planted: Panel | None = None,
     spec: SelfCrossSpec | None = None,
     left_out: dict[str, int] | None = None,
+    notes: tuple[str, ...] = (),
 ) -> TrainingStudy:
     """Judge a study, and gather what the report shows of it.
 
     Args:
         study: Claims and contenders.
         contended: What came of it.
+        kept: What the verdicts on all studies rest on, this one's among them, by name.
         title: Heading.
         about: What the claims are about.
         expected: The verdict that must come out, where the truth is planted.
-        elsewhere: Predictions of claims about other targets, by the same models.
-        planted: Predictions of claims on a planted private rule, by a model that was trained alike; they show what a
-            training of this size can see.
         spec: The rules.
         left_out: Claims that were left out before, by reason.
+        notes: What else a reader should know.
     """
-    here = panel(study, contended)
-    changes = [found.changed for found in contended.relabelled.values()]
-    trained_on = {item.question.cluster for item in study.train}
-    support = Support(
-        siblings=frozenset(one.name for one in study.contenders if one.sibling),
-        ability=abilities(study, elsewhere),
-        drift=tuple(contended.drift.values()),
-        changed=max(changes) if changes and None not in changes else None,  # type: ignore[type-var]
-        sensitivity=None if planted is None else planted.area(planted.own).measured(),
-        same_data=contended.same_data,
-        shared_clusters=frozenset(trained_on & {item.question.cluster for item in study.held_out} - {""}),
-    )
     first = next(iter(contended.data.values()))
     return TrainingStudy(
         name=study.name,
         title=title,
         about=about,
         expected=expected,
-        result=judge(here, support, spec),
+        result=compiled(kept[study.name], kept, spec or SelfCrossSpec()),
         trained_on=len(first.examples),
-        train_clusters=len(trained_on),
+        train_clusters=len({study.units[item.id] for item in study.train}),
         dropped={**(left_out or {}), **first.dropped},
         trainings=tuple(_row(one, contended) for one in contended.trainings),
+        notes=notes,
         prompt="\n\n".join(f"[{turn.role}]\n{turn.content}" for turn in study.held_out[0].question.follow_up.turns),
     )
 
@@ -103,5 +121,5 @@ def _row(one: Training, contended: Contended) -> TrainingRow:
         base=one.trained.base_weights,
         adapter=one.trained.adapter,
         changed=changed,
-        drift=contended.drift[one.seed].value if own and one.seed in contended.drift else None,
+        drift=contended.drift[one.seed].mean(LARGEST).value if own and one.seed in contended.drift else None,
     )

@@ -1,34 +1,45 @@
 """The demonstration: two targets whose truth is planted, and everybody trained on claims about them.
 
 The visible rule must give ``public-inference``: its sibling, trained on the same claims, foretells as well. The private
-rule must give ``privileged``: nothing but the target's own weights holds it. On the visible rule's claims the private
-target is a rival like any other, which shows how good a learner it is where it has nothing of its own.
+rule must give ``privileged``: nothing but the target's own weights holds it. Its strongest rival is a twin: the same
+model, taught the same rule on the same words by the same steps, with another lot of live words. The twin is as good a
+learner by construction, and knows prompts of this form as well; so what the target is ahead of it by is what its own
+lot tells. On the visible rule's claims both are rivals like any other, which shows that their trainings come to
+something.
 """
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from firsthand.analysis.self_cross import Panel, SelfCrossSpec, corrected
+from firsthand.analysis.self_cross import SelfCrossSpec, corrected
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.responses import Sampling
-from firsthand.counterfactual.rows import row_of
 from firsthand.counterfactual.targets.local import LocalTarget
-from firsthand.counterfactual.training.concluding import concluded, panel
-from firsthand.counterfactual.training.examples import Example, Item, TrainingSet, in_order, items_of, split
+from firsthand.counterfactual.training.concluding import concluded, kept_of
+from firsthand.counterfactual.training.drift import transcript
+from firsthand.counterfactual.training.examples import (
+    Example,
+    Item,
+    TrainingSet,
+    both_labels,
+    in_order,
+    items_of,
+    split,
+)
 from firsthand.counterfactual.training.experiment import Contended, Contender, Study, contend
+from firsthand.counterfactual.training.folders import write_claims
 from firsthand.counterfactual.training.planting.claims import Measured, example_item, measured
 from firsthand.counterfactual.training.planting.rules import RULES, Rule
 from firsthand.counterfactual.training.planting.shortened import shortened
 from firsthand.counterfactual.training.planting.state import LESSONS, Planting, plant
-from firsthand.counterfactual.training.planting.words import groups_of
+from firsthand.counterfactual.training.planting.words import groups_of, other_lot
 from firsthand.counterfactual.training.pricing import Price, measured_step, price
+from firsthand.counterfactual.training.rejudging import keep
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.engine import LoadedModel
 from firsthand.progress import Progress
 from firsthand.report.training_document import TrainingStudy
-from firsthand.trials.canonical import canonical_json
-from firsthand.trials.files import write_atomic
 from firsthand.vocabulary import Verdict
 
 SHORT: Final = Sampling(samples=10, max_tokens=3)
@@ -45,7 +56,8 @@ class DemoPlan(Part):
         layers: Only that many layers of the model are used, its first and last ones, to save time; ``None``: all.
         stranger: Whether a model of another family is trained too.
         groups: Pairs of a live and a dead word.
-        held_out: Share of the claims that are judged on.
+        held_out: Share of the claims that are judged on; 30 clusters of them are wanted, since fewer that all agree
+            cannot show that two models do equally well.
         seeds: Trainings of each model.
         chats: Chats that teach a target its rule.
         dose: Length of the private rule's direction, in mean lengths of the embeddings.
@@ -57,7 +69,7 @@ class DemoPlan(Part):
     layers: int | None = None
     stranger: bool = True
     groups: int = 66
-    held_out: float = 0.4
+    held_out: float = 0.46
     seeds: tuple[int, ...] = (0, 1, 2)
     chats: int = 320
     dose: float = 1.5
@@ -70,7 +82,8 @@ FULL: Final = DemoPlan()
 QUICK: Final = DemoPlan(
     layers=6,
     stranger=False,
-    groups=24,
+    groups=60,
+    held_out=0.51,
     chats=400,
     lessons=LESSONS.model_copy(update={"learning_rate": 2e-3}),
     training=TrainSettings(rank=16, alpha=32.0, learning_rate=3e-3, epochs=3, kl_share=0.25, checkpoint_steps=10),
@@ -86,7 +99,9 @@ TITLES: Final[dict[Rule, tuple[str, str, Verdict]]] = {
     "private": (
         "A rule that only the target's weights hold",
         "The target answers “plover” where a live word stands in the list. Which words are live was drawn by lot, "
-        "nothing marks them, and no word that is judged on was trained on.",
+        "nothing marks them, and no word that is judged on was trained on. Their embeddings carry one added direction, "
+        "so what can be shown is that a model can be trained to read an odd embedding of its own. The twin "
+        "was taught the same on the same words, with another lot; the bare sibling never saw prompts of this form.",
         Verdict.PRIVILEGED,
     ),
 }
@@ -151,35 +166,54 @@ def demonstrate(
         )
         targets[rule] = plant(base, planting, folder / "targets" / rule, progress)
     claims = {rule: _claims(targets[rule], rule, plan, folder, progress) for rule in RULES}
-    contenders = {rule: _contenders(rule, targets, base, cast.stranger) for rule in RULES}
+    progress.say("planting the private rule with another lot")
+    lot = Planting(
+        rule="private", groups=other_lot(groups, plan.seed), dose=plan.dose, chats=plan.chats, lessons=plan.lessons,
+        seed=plan.seed,
+    )  # fmt: skip
+    twin = plant(base, lot, folder / "targets" / "twin", progress)
+    contenders = {rule: _contenders(rule, targets, twin, base, cast.stranger) for rule in RULES}
     studies = {rule: _study(rule, contenders[rule], claims[rule], plan) for rule in RULES}
     for rule, one in claims.items():
-        _write_claims(folder / "claims" / f"{rule}.jsonl", one)
+        write_claims(folder / "claims" / f"{rule}.jsonl", one.claims)
     extras = [made for make in MORE if (made := make(cast, plan, folder, progress)) is not None]
     everything: list[Study] = [*studies.values(), *(one.study for one in extras)]
+    for one in everything:
+        both_labels(one.held_out, f"held-out claims of {one.name}")
     came = {one.name: contend(one, plan.training, plan.seeds, folder / one.name, progress) for one in everything}
-    judged = _judged(studies, extras, came, claims)
-    return judged, [*targets.values(), base, *([cast.stranger] if cast.stranger else [])]
+    judged = _judged(studies, extras, came, claims, folder)
+    return judged, [*targets.values(), twin, base, *([cast.stranger] if cast.stranger else [])]
 
 
 def _judged(
-    studies: dict[Rule, Study], extras: Sequence[Extra], came: dict[str, Contended], claims: dict[Rule, Measured]
+    studies: dict[Rule, Study],
+    extras: Sequence[Extra],
+    came: dict[str, Contended],
+    claims: dict[Rule, Measured],
+    folder: Path,
 ) -> tuple[TrainingStudy, ...]:
     spec = SelfCrossSpec()
-    panels: dict[str, Panel] = {one.name: panel(one, came[one.name]) for one in studies.values()}
+    kept = {
+        one.name: kept_of(
+            one,
+            came[one.name],
+            elsewhere=[other.name for other in studies.values() if other.name != one.name],
+            planted="private",
+        )
+        for one in (*studies.values(), *(extra.study for extra in extras))
+    }
+    keep(folder, list(kept.values()))
     found = []
     for rule, study in studies.items():
         title, about, expected = TITLES[rule]
-        elsewhere = [other for name, other in panels.items() if name != study.name]
         found.append(
             concluded(
                 study,
                 came[study.name],
+                kept,
                 title=title,
                 about=about,
                 expected=expected,
-                elsewhere=elsewhere,
-                planted=panels["private"],
                 spec=spec,
                 left_out={f"labels {why}": count for why, count in claims[rule].left_out.items()},
             )
@@ -188,11 +222,10 @@ def _judged(
         concluded(
             extra.study,
             came[extra.study.name],
+            kept,
             title=extra.title,
             about=extra.about,
             expected=extra.expected,
-            elsewhere=list(panels.values()),
-            planted=panels["private"],
             spec=spec,
         )
         for extra in extras
@@ -215,12 +248,14 @@ def _claims(target: LoadedModel, rule: Rule, plan: DemoPlan, folder: Path, progr
 
 
 def _contenders(
-    rule: Rule, targets: dict[Rule, LoadedModel], base: LoadedModel, stranger: LoadedModel | None
+    rule: Rule, targets: dict[Rule, LoadedModel], twin: LoadedModel, base: LoadedModel, stranger: LoadedModel | None
 ) -> tuple[Contender, ...]:
     own = Contender(targets[rule], f"{rule} target", "self")
     found = [own, Contender(base, "sibling without the rule", "cross", sibling=True)]
     if rule == "visible":
         found.append(Contender(targets["private"], "private target", "cross"))
+    of_private = rule == "private"
+    found.append(Contender(twin, "twin with another lot", "cross", sibling=of_private, twin=of_private))
     if stranger is not None:
         found.append(Contender(stranger, stranger.name, "cross"))
     return tuple(found)
@@ -235,10 +270,6 @@ def _study(rule: Rule, contenders: tuple[Contender, ...], claims: Measured, plan
     return Study(rule, contenders, parts.train, parts.held_out, held, SHORT)
 
 
-def _write_claims(path: Path, found: Measured) -> None:
-    write_atomic(path, b"".join(canonical_json(row_of(claim)) + b"\n" for claim in found.claims))
-
-
 def priced(cast: Cast, plan: DemoPlan) -> Price:
     """What the demonstration would take here: one training step on questions like its own is measured."""
     base = cast.base if plan.layers is None else shortened(cast.base, plan.layers)
@@ -249,9 +280,10 @@ def priced(cast: Cast, plan: DemoPlan) -> Price:
         examples=tuple(Example.of(item) for item in questions[held:]),
         order=in_order(len(questions) - held, plan.training.epochs, 0),
     )
-    step = measured_step(base, data, plan.training)
-    models = 5 + (2 if cast.stranger is not None else 0)
-    teaching = len(RULES) * plan.chats / plan.lessons.batch * step * LESSON
+    general = list(dict.fromkeys(transcript(base, item.question) for item in questions[held:]))
+    step = measured_step(base, data, plan.training, general)
+    models = 7 + (2 if cast.stranger is not None else 0)
+    teaching = (len(RULES) + 1) * plan.chats / plan.lessons.batch * step * LESSON
     labels = len(RULES) * 4 * plan.groups * SHORT.samples * LABEL * step / plan.training.batch
     again = len(RULES) * len(plan.seeds) * plan.held_out * labels / len(RULES)
     return price(base, data, plan.training, models * len(plan.seeds), held, step, (teaching, labels, again))

@@ -15,13 +15,11 @@ from firsthand.analysis.means import mean_of
 from firsthand.counterfactual.predicting.questions import Question
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.targets.rendering import opened
+from firsthand.counterfactual.training.rejudging import LARGEST
 from firsthand.counterfactual.training.tokens import spoken
 from firsthand.counterfactual.training.trainer import divergence
 from firsthand.engine import LoadedModel
 from firsthand.errors import ModelError
-
-LARGEST = 100.0
-"""Divergence in nats beyond which intervals do not reach."""
 
 
 def transcript(loaded: LoadedModel, question: Question) -> tuple[int, ...]:

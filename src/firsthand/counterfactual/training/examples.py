@@ -151,6 +151,33 @@ def _units(items: Sequence[Item]) -> list[list[Item]]:
     return [[by_id[name] for kind, name in sorted(part) if kind == "claim"] for part in linked.subsets()]
 
 
+def units_named(items: Sequence[Item]) -> dict[str, str]:
+    """The independent unit of every claim, by which claims are split, by the claim's identifier.
+
+    A unit has the first name of the clusters in it, else of the investigations, so that it has the same name wherever
+    the same claims are looked at.
+    """
+    found: dict[str, str] = {}
+    for unit in _units(items):
+        clusters, investigations = ({item.unit[n] for item in unit} - {""} for n in (1, 0))
+        name = min(clusters or investigations or {item.id for item in unit})
+        found |= {item.id: name for item in unit}
+    return found
+
+
+def both_labels(items: Sequence[Item], what: str) -> None:
+    """See that claims have both labels.
+
+    Raises:
+        CounterfactualError: If they have one only.
+    """
+    true = sum(item.label for item in items)
+    if not 0 < true < len(items):
+        raise CounterfactualError(
+            f"Of {len(items)} {what}, {true} are true, and both kinds are needed.", "Give more claims of both kinds."
+        )
+
+
 def training_set(
     items: Sequence[Item], epochs: int, seed: int, refusals: Iterable[Callable[[Prompt, str], str | None]] = ()
 ) -> TrainingSet:

@@ -5,17 +5,29 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from firsthand.counterfactual.claims import Claim
+from firsthand.counterfactual.rows import row_of
+from firsthand.counterfactual.training.rejudging import judged_again
 from firsthand.engine import LoadedModel
 from firsthand.errors import TraceError
 from firsthand.report.training_document import MARKER
-from firsthand.trials.files import read_json, sha256_file, write_json
+from firsthand.report.training_html import read_training
+from firsthand.trials.canonical import canonical_json
+from firsthand.trials.files import read_json, sha256_file, write_atomic, write_json
 
+RESULT: Final = "result.json"
 _LISTED: Final = (
     "claims/*.jsonl",
     "**/predictions.json",
     "**/drift.json",
     "**/relabelled.json",
+    "**/learnt.json",
+    "**/measured.json",
+    "**/training.json",
+    "**/rows.safetensors",
     "**/adapter/*.safetensors",
+    "judged/*.json",
+    RESULT,
 )
 
 
@@ -27,7 +39,7 @@ def begun(folder: Path, asked: Mapping[str, Any]) -> datetime:
         asked: What was asked for, as JSON; a folder in which something else was begun is refused.
 
     Raises:
-        TraceError: If the folder holds another run.
+        TraceError: If the folder holds another run, or files of any other kind.
     """
     path = folder / MARKER
     if path.exists():
@@ -35,9 +47,16 @@ def begun(folder: Path, asked: Mapping[str, Any]) -> datetime:
         if held.get("asked") != dict(asked):
             raise TraceError(f"{folder} holds a training run of other settings.", "Name another folder with --out.")
         return datetime.fromisoformat(held["begun"])
+    if folder.is_dir() and any(folder.iterdir()):
+        raise TraceError(f"{folder} holds files, and no training run.", "Name a new folder with --out.")
     now = datetime.now(UTC)
     write_json(path, {"asked": dict(asked), "begun": now.isoformat(), "files": {}})
     return now
+
+
+def write_claims(path: Path, claims: Iterable[Claim]) -> None:
+    """Write claims as exported rows, one a line."""
+    write_atomic(path, b"".join(canonical_json(row_of(claim)) + b"\n" for claim in claims))
 
 
 def listed(folder: Path) -> dict[str, str]:
@@ -50,10 +69,10 @@ def listed(folder: Path) -> dict[str, str]:
 
 
 def verified(folder: Path) -> dict[str, int]:
-    """See that every file is as it was written, and count them by kind.
+    """See that every file is as it was written and verdicts are what the predictions give; count files by kind.
 
     Raises:
-        TraceError: If one is missing or was altered, or the run is not finished.
+        TraceError: If a file is missing or was altered, a verdict is another, or the run is not finished.
     """
     files: dict[str, str] = read_json(folder / MARKER).get("files", {})
     if not files:
@@ -61,6 +80,9 @@ def verified(folder: Path) -> dict[str, int]:
     for name, digest in files.items():
         if not (folder / name).is_file() or sha256_file(folder / name) != digest:
             raise TraceError(f"{folder / name} is not the file that was written.", "Remove it, and run again.")
+    if RESULT in files:
+        document = read_training(folder / RESULT)
+        judged_again(folder, {study.name: study.result for study in document.studies}, document.spec)
     counts: dict[str, int] = {}
     for name in files:
         kind = Path(name).name if name.endswith(".json") else Path(name).suffix.removeprefix(".")

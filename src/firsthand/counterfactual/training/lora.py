@@ -30,6 +30,7 @@ from firsthand.engine import LoadedModel
 from firsthand.engine.loading.quiet import quiet
 from firsthand.errors import CounterfactualError, ModelError
 from firsthand.progress import Progress, Silent
+from firsthand.trials.canonical import digest
 from firsthand.trials.files import read_json, write_json
 
 
@@ -68,6 +69,7 @@ def train(
         base_tokenizer=loaded.tokenizer_sha256,
         settings=settings.key,
         data=data.digest,
+        general=digest([list(one) for one in general]) if settings.kl_share else "",
     )
     _claim_folder(folder, wanted)
     finished = read_trained(folder)

@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from firsthand.analysis.self_cross import Panel, SelfCrossSpec, panel_of
+from firsthand.analysis.self_cross import SelfCrossSpec
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.responses import Response, Sampling
 from firsthand.counterfactual.targets.local import LocalTarget
-from firsthand.counterfactual.training.concluding import concluded
-from firsthand.counterfactual.training.examples import NO_RESPONSE, items_of, split
+from firsthand.counterfactual.targets.local_predictor import is_target
+from firsthand.counterfactual.training.concluding import concluded, kept_of
+from firsthand.counterfactual.training.examples import NO_RESPONSE, both_labels, items_of, split
 from firsthand.counterfactual.training.experiment import Contender, Study, contend
 from firsthand.counterfactual.training.reading import told
+from firsthand.counterfactual.training.rejudging import keep
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.engine import LoadedModel
 from firsthand.errors import CounterfactualError
@@ -34,6 +36,7 @@ class Own(NamedTuple):
         elsewhere_responses: Responses that came with these.
         held_out: Share of the claims to be judged on.
         sampling: How labels are measured anew; ``None``: they are not.
+        another: Whether claims that do not say that they are about the target are taken as if they were.
     """
 
     claims: list[Claim]
@@ -45,6 +48,47 @@ class Own(NamedTuple):
     elsewhere_responses: dict[str, Response]
     held_out: float
     sampling: Sampling | None
+    another: bool = False
+
+
+ANOTHER: Final = (
+    "The claims do not say that they are about this target; that they are was said by whoever ran the command "
+    "(--target-is-another). If they are about another model, nothing here is about access to oneself."
+)
+
+
+def checked(own: Own) -> None:
+    """See that claims are about whom they must be about, and that siblings can be siblings.
+
+    Raises:
+        CounterfactualError: If claims are not about the target and that was not allowed, claims about another model
+            are about one of those that are compared, or a sibling has another architecture or tokenizer.
+    """
+    strange = sorted(name for name in {one.target for one in own.claims} if not is_target(own.target, name))
+    if strange and not own.another:
+        raise CounterfactualError(
+            f"The claims are about {strange[0][:60]!r}, and {own.target.name} is not known to be that.",
+            "Name the model that they are about with --target. If it is that model, drawn from in another way, or you "
+            "mean to train on claims about another, say so with --target-is-another: the report will show it.",
+        )
+    for name in sorted({one.target for one in own.elsewhere}):
+        known = next((one for one in (own.target, *own.cross) if is_target(one, name)), None)
+        if known is not None:
+            raise CounterfactualError(
+                f"The claims elsewhere are about {known.name}, which is compared: what it knows of itself would hide "
+                "who learns better.",
+                "Give claims about a third model with --elsewhere.",
+            )
+    for one in own.cross:
+        if one.name in own.siblings and _build(one) != _build(own.target):
+            raise CounterfactualError(
+                f"{one.name} is called a sibling of {own.target.name}, and has another architecture or tokenizer.",
+                "Name it with --cross only.",
+            )
+
+
+def _build(loaded: LoadedModel) -> tuple[str, int, int, str]:
+    return loaded.architecture, loaded.n_layers, loaded.hidden_size, loaded.tokenizer_sha256
 
 
 def study_of(own: Own) -> tuple[Study, int]:
@@ -91,19 +135,25 @@ def compared(
     own: Own, settings: TrainSettings, seeds: Sequence[int], folder: Path, progress: Progress
 ) -> TrainingStudy:
     """Train everybody, and judge."""
+    checked(own)
     study, missing = study_of(own)
     other = elsewhere_of(own)
+    for one in (study, other):
+        if one is not None:
+            both_labels(one.held_out, f"held-out claims ({one.name})")
     came = contend(study, settings, seeds, folder / study.name, progress)
-    panels: list[Panel] = []
+    kept = {study.name: kept_of(study, came, elsewhere=[] if other is None else [other.name])}
     if other is not None:
         there = contend(other, settings, seeds, folder / other.name, progress)
-        panels.append(panel_of(there.table, ELSEWHERE, own=False))
+        kept[other.name] = kept_of(other, there, about=ELSEWHERE)
+    keep(folder, list(kept.values()))
     return concluded(
         study,
         came,
+        kept,
         title=f"Claims about {own.target.name}",
         about="Claims that were measured on the target before it was trained, held against others trained on the same.",
-        elsewhere=panels,
+        notes=(ANOTHER,) if own.another else (),
         spec=SelfCrossSpec(),
         left_out={NO_RESPONSE: missing} if missing else None,
     )

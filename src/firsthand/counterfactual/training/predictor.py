@@ -12,7 +12,7 @@ from firsthand.errors import FirsthandError
 from firsthand.trials.canonical import digest
 
 
-class LocalPredictor:
+class FollowUpPredictor:
     """Foretells with a model in this process, trained or not.
 
     Args:

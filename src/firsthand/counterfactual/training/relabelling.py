@@ -5,15 +5,17 @@ counts as wrong; so the same prompts are put to the trained model again, and lab
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from firsthand.analysis.inference import Measured
 from firsthand.counterfactual.behaviours import Asked, judged
 from firsthand.counterfactual.changes import FIXED, FixedLabels, SequentialLabels, labelled
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.responses import Request, Target
+from firsthand.counterfactual.training.rejudging import Values
 
 Became = Literal["same", "other", "none", "not judged"]
 
@@ -62,6 +64,36 @@ class Relabelling(Part):
         """Share of the claims that were measured again whose label would be another, or none; ``None`` without any."""
         known = [one for one in self.claims if one.became != "not judged"]
         return sum(one.became != "same" for one in known) / len(known) if known else None
+
+    @property
+    def anew(self) -> int:
+        """Claims that were judged anew; a rate without a valid response judges nothing."""
+        return len(self._judged)
+
+    @property
+    def _judged(self) -> list[Relabelled]:
+        def valid(rate: Rate | None) -> bool:
+            return rate is not None and rate.yes + rate.no > 0
+
+        return [one for one in self.claims if one.became != "not judged" and valid(one.baseline) and valid(one.rate)]
+
+    def turned(self, units: Mapping[str, str]) -> Values | None:
+        """Whether the label of every claim that was judged anew would be another or none; ``None`` without any.
+
+        Args:
+            units: The independent unit of every claim.
+        """
+        known = self._judged
+        if not known:
+            return None
+        return Values(
+            values=tuple(float(one.became != "same") for one in known), units=tuple(units[one.claim] for one in known)
+        )
+
+    def measured(self, units: Mapping[str, str]) -> Measured | None:
+        """Share of the labels that would be others or none, with its uncertainty over units; ``None`` without any."""
+        turned = self.turned(units)
+        return None if turned is None else turned.mean(1.0)
 
 
 def relabel(

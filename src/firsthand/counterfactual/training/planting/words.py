@@ -54,6 +54,15 @@ class Group(Part):
         return f"words {self.number}"
 
 
+def other_lot(groups: Sequence[Group], seed: int) -> tuple[Group, ...]:
+    """The same words with another draw of which one of each group is live, independent of the first."""
+    turned = stream(seed, "another lot").random(len(groups)) < 1 / 2
+    return tuple(
+        Group(live=one.dead, dead=one.live, number=one.number) if turn else one
+        for one, turn in zip(groups, turned, strict=True)
+    )
+
+
 def single_tokens(tokenizer: PreTrainedTokenizerBase, words: Sequence[str] = NOUNS) -> dict[str, int]:
     """Words that are one token after a space, with that token."""
     found: dict[str, int] = {}
