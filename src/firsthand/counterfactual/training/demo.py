@@ -174,8 +174,8 @@ def demonstrate(
     twin = plant(base, lot, folder / "targets" / "twin", progress)
     contenders = {rule: _contenders(rule, targets, twin, base, cast.stranger) for rule in RULES}
     studies = {rule: _study(rule, contenders[rule], claims[rule], plan) for rule in RULES}
-    for rule, one in claims.items():
-        write_claims(folder / "claims" / f"{rule}.jsonl", one.claims)
+    for rule, found in claims.items():
+        write_claims(folder / "claims" / f"{rule}.jsonl", found.claims)
     extras = [made for make in MORE if (made := make(cast, plan, folder, progress)) is not None]
     everything: list[Study] = [*studies.values(), *(one.study for one in extras)]
     for one in everything:

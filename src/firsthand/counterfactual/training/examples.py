@@ -13,7 +13,7 @@ from pydantic import Field
 from scipy.cluster.hierarchy import DisjointSet
 
 from firsthand.counterfactual.claims import Claim
-from firsthand.counterfactual.families import family_name
+from firsthand.counterfactual.families import family_of
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.predicting.questions import ANSWERS, Question
 from firsthand.counterfactual.prompts import Prompt
@@ -48,7 +48,7 @@ class Item(Part):
     def unit(self) -> tuple[str, str, str]:
         """What it must not be parted from: its investigation, its cluster, and prompts that begin alike."""
         asked = self.question
-        return asked.investigation, asked.cluster, family_name(asked.prompt.user_text)
+        return asked.investigation, asked.cluster, family_of(asked.prompt)
 
 
 class Example(Part):

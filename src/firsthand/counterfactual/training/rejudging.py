@@ -190,7 +190,8 @@ def _as_asked(folder: Path, one: Kept) -> None:
         if labels and labels.get(claim) is not bool(label):
             raise TraceError(f"{path} has another label for the claim {claim} than was judged by.", "Run again.")
     models = table[table["kind"].isin(["self", "cross", "base"])]
-    for (model, seed), part in models.groupby(["model", "seed"], dropna=False):
+    for (model, named), part in models.groupby(["model", "seed"], dropna=False):
+        seed = float(str(named))
         place = folder / one.name / ("untrained" if pd.isna(seed) else f"{slug(str(model))}/seed-{int(seed)}")
         said = {row["claim"]: row["probability"] for row in read_json(place / "predictions.json")["value"]}
         given = [None if pd.isna(p) else float(p) for p in part["probability"]]
