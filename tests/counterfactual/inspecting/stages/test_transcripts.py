@@ -22,6 +22,6 @@ def test_exported_claims_of_agents_hold_the_transcript_and_their_reproduction(tm
         assert 0 < len(one.responses) <= 5
         assert all(said.response.text for said in one.responses)
         assert (one.reproduction is None) is (one.reproduced is None)
-        assert one.reproduction is None or one.reproduction.baseline is None
+        assert one.reproduction is None or one.reproduction.baseline is not None
     assert any(one.reproduction is not None for one in claims)
     assert set(concluded.errors) == {"unfiltered", "filtered", "matched"}
