@@ -72,6 +72,24 @@ def statistic_of(
     return ClusterSums(sums, clusters_of(table, columns)).measure(statistic, span=span, n_trials=len(table))
 
 
+def difference_of(values: FloatArray, first: FloatArray, table: pd.DataFrame, columns: Sequence[str]) -> Measured:
+    """Mean of some rows minus that of the others, over the same clusters, so that what is paired stays together.
+
+    Args:
+        values: One for each row ``[rows]``, none of them missing.
+        first: 1 for rows of the one group and 0 for those of the other ``[rows]``; there are some of each.
+        table: The rows, with their cluster columns.
+        columns: Names of the cluster columns.
+    """
+    other = 1.0 - first
+    sums = {"a": values * first, "n": first, "b": values * other, "m": other}
+    return statistic_of(sums, table, columns, _apart, DIFFERENCE)
+
+
+def _apart(totals: Totals) -> FloatArray:
+    return np.asarray(totals["a"] / totals["n"] - totals["b"] / totals["m"], dtype=np.float64)
+
+
 def estimate(found: Measured, reference: float | None = None) -> Estimate | None:
     """The number with its interval, or ``None`` where it rests on one unit and has no interval."""
     return None if found.unknown else found.estimate(ALPHA, reference)

@@ -13,7 +13,7 @@ however few words:
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from firsthand.counterfactual.edits import (
@@ -74,11 +74,16 @@ class Span(NamedTuple):
 
 def spans(found: Iterable[Change], bridge: int = BRIDGE) -> list[Span]:
     """Changes of a text, those with hardly anything between them taken together."""
+    return _joined(found, lambda text: len(re.findall(r"\w+", text)) >= bridge)
+
+
+def _joined(found: Iterable[Change], parts: Callable[[str], bool]) -> list[Span]:
+    """Changes of a text as spans; of what stands between two of them, ``parts`` says whether it parts them."""
     made: list[Span] = []
     gone = new = kept = ""
     for kind, text in found:
         if kind == "same":
-            if (gone or new) and (kept or len(re.findall(r"\w+", text)) >= bridge):
+            if (gone or new) and (kept or parts(text)):
                 made.append(Span(gone, new))
                 gone = new = kept = ""
             elif gone or new:
@@ -172,19 +177,7 @@ def _line(turn: Turn, named: bool) -> str:
 
 def _places(found: Iterable[Change]) -> list[Span]:
     """Changes of a text, those together that only a few small words part."""
-    made: list[Span] = []
-    gone = new = kept = ""
-    for kind, text in found:
-        if kind == "same":
-            if (gone or new) and (kept or len(re.findall(r"\w+", text)) >= BRIDGE or _content(text)):
-                made.append(Span(gone, new))
-                gone = new = kept = ""
-            elif gone or new:
-                kept = text
-            continue
-        gone, new, kept = gone + kept, new + kept, ""
-        gone, new = (gone + text, new) if kind == "gone" else (gone, new + text)
-    return [*made, Span(gone, new)] if gone or new else made
+    return _joined(found, lambda text: len(re.findall(r"\w+", text)) >= BRIDGE or bool(_content(text)))
 
 
 def _thing(place: Span) -> Thing:

@@ -103,6 +103,11 @@ def kind_of(prompt: Prompt, edit: Edit) -> EditKind:
     return _kind(prompt, edit, by_turn(prompt, edit))
 
 
+def table_of(claims: Sequence[Claim]) -> FloatArray:
+    """What a predictor may use of some claims ``[claims, columns]``."""
+    return np.column_stack(list(columns_of([surface_of(claim) for claim in claims]).values()))
+
+
 def columns_of(surfaces: Sequence[Surface]) -> dict[str, FloatArray]:
     """Numbers that a predictor may use ``[claims]``, by name: lengths as logarithms, kinds and roles as 0 or 1."""
     found: dict[str, FloatArray] = {

@@ -14,16 +14,7 @@ from firsthand.report.predictions_words import KINDS, KINDS_LONG, shown, status
 
 
 def render_predictions(document: PredictionsDocument) -> str:
-    """Render a run of predictions as one HTML page.
-
-    The page holds no script and refers to nothing outside itself; its content security policy forbids both. Every text
-    is escaped, and control and bidirectional characters are spelled out.
-
-    Args:
-        document: What to show.
-
-    Returns:
-        The page as text that encodes as UTF-8.
+    """Render a run of predictions as one HTML page; every text is escaped.
 
     Raises:
         ReportError: If a chart cannot be drawn.

@@ -34,9 +34,9 @@ class Provider:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.asked: list[str] = []
         self.lost = 0
-        from firsthand.counterfactual.inspecting.predicting import agent
+        from firsthand.counterfactual.inspecting import running
 
-        monkeypatch.setattr(agent, "model_of", lambda model, arguments: self.model())
+        monkeypatch.setattr(running, "model_of", lambda model, arguments: self.model())
 
     def model(self) -> Any:
         from inspect_ai.model import get_model

@@ -63,3 +63,9 @@ def test_a_judge_is_not_asked_of_explanations_that_were_not_given() -> None:
     found = named_by(judge, [(claim(), "alpha"), (other, " ")])
     assert [one.verdict for one in found] == [Verdict.YES, Verdict.INVALID]
     assert len(seen) == 1
+
+
+def test_claims_about_one_prompt_are_one_unit_whatever_their_cluster_is_called() -> None:
+    one = claim()
+    again = one.model_copy(update={"investigation": "another", "cluster": "another"})
+    assert len({named.cluster for named in named_by_words([(one, "alpha"), (again, "alpha")])}) == 1

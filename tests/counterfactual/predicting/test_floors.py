@@ -2,16 +2,15 @@
 
 import numpy as np
 import pytest
-from claim_parts import WORDS, claim, deleted, edit, prompt, rate
+from claim_parts import WORDS, claim, deleted, edit, prompt
 
 from firsthand.analysis.predictions import Panel
 from firsthand.analysis.predictions.scores import scored
 from firsthand.counterfactual.claims import Claim
-from firsthand.counterfactual.edits import Insert, Replace, Rewrite
+from firsthand.counterfactual.edits import Insert
 from firsthand.counterfactual.predicting.answered import answers_of
 from firsthand.counterfactual.predicting.predictors import FLOORS, make_floor
 from firsthand.counterfactual.predicting.predictors.crossfit import held_out
-from firsthand.counterfactual.predicting.predictors.surface import features
 from firsthand.counterfactual.predicting.questions import Question
 from firsthand.counterfactual.predicting.tables import CLUSTER, predictions_table
 from firsthand.counterfactual.responses import Response
@@ -103,21 +102,6 @@ def test_a_floor_without_anything_to_learn_from_gives_no_answer_and_says_why() -
         answers = make_floor(name, claims, questions).predict(questions)
         assert [one.probability for one in answers] == [None, None]
         assert "learn from" in answers[0].note
-
-
-def test_features_do_not_depend_on_what_the_edit_did() -> None:
-    one = claim(3, True)
-    assert features(one) == features(one.model_copy(update={"rate": rate(20), "label": False}))
-
-
-def test_features_measure_the_edit() -> None:
-    one = claim(3, True)
-    short, whole = features(one), features(one.model_copy(update={"edit": edit(Rewrite(turn=1, content="Hello."))}))
-    assert short[:4] == [1.0, 0.0, 0.0, 0.0]
-    assert whole[:4] == [0.0, 1.0, 0.0, 0.0]
-    assert whole[4] > short[4]  # more went
-    late = features(one.model_copy(update={"edit": edit(Replace(turn=1, find="number", text="count"))}))
-    assert late[8] > short[8]  # further back
 
 
 def test_an_unknown_floor_is_refused_with_the_names_of_all() -> None:

@@ -11,8 +11,8 @@ from firsthand.counterfactual.training.adapters import load_trained
 from firsthand.counterfactual.training.drift import divergences
 from firsthand.counterfactual.training.examples import Example
 from firsthand.counterfactual.training.lora import adapted, train
-from firsthand.counterfactual.training.predictor import FollowUpPredictor
-from firsthand.counterfactual.training.tokens import answers_of, chat, turn_end
+from firsthand.counterfactual.training.predictor import follow_up_of
+from firsthand.counterfactual.training.tokens import chat, spoken, turn_end
 from firsthand.counterfactual.training.trainer import IGNORED
 from firsthand.engine import LoadedModel
 from firsthand.errors import CounterfactualError, ModelError
@@ -68,13 +68,13 @@ def test_a_trained_model_reloads_to_the_same_predictions_and_the_base_stays(
     words_model: LoadedModel, trained: Path
 ) -> None:
     asked = [item.question for item in items(8)]
-    before = FollowUpPredictor(words_model, "base", "base").predict(asked)
+    before = follow_up_of(words_model, "base", "base").predict(asked)
     first, second = (
-        FollowUpPredictor(load_trained(words_model, trained), "self", "trained").predict(asked) for _ in range(2)
+        follow_up_of(load_trained(words_model, trained), "self", "trained").predict(asked) for _ in range(2)
     )
     p, q = ([one.probability for one in said] for said in (first, second))
     assert np.abs(np.array(p, float) - np.array(q, float)).max() < 1e-4
-    assert FollowUpPredictor(words_model, "base", "base").predict(asked) == before
+    assert follow_up_of(words_model, "base", "base").predict(asked) == before
     assert np.mean([one.coverage for one in first]) > 10 * np.mean([one.coverage for one in before])
 
 
@@ -100,7 +100,7 @@ def test_only_the_last_turn_has_a_loss(words_model: LoadedModel) -> None:
     example = Example.of(items(1)[0])
     made = chat(tokenizer, example.prompt, example.answer)
     due = [label for label in made.labels if label != IGNORED]
-    assert due == [*answers_of(tokenizer)[0], *turn_end(tokenizer)]
+    assert due == [*spoken(tokenizer, ["Yes"])[0], *turn_end(tokenizer)]
     assert list(made.tokens[-len(due) :]) == due
     assert tokenizer.convert_ids_to_tokens(due) == ["Yes", "<|end|>"]
 

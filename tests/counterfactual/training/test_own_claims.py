@@ -2,18 +2,20 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from firsthand.counterfactual.responses import Sampling
+from firsthand.counterfactual.claims import Answered
+from firsthand.counterfactual.responses import Request, Response, Sampling
 from firsthand.counterfactual.targets.local import LocalTarget
 from firsthand.counterfactual.training.adapters import Trained
 from firsthand.counterfactual.training.examples import training_set
 from firsthand.counterfactual.training.experiment import Contender, Study, contend, general_of
 from firsthand.counterfactual.training.folders import begun, listed, verified, write_claims
-from firsthand.counterfactual.training.own import Own, checked
+from firsthand.counterfactual.training.own import Own, checked, fresh_of, study_of
 from firsthand.counterfactual.training.planting.words import groups_of, other_lot
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.engine import LoadedModel
@@ -27,8 +29,8 @@ from training_parts import claims_of, items
 def own(target: LoadedModel, about: str, **changes: object) -> Own:
     kin = replace(target, name="kin")
     made = Own(
-        claims=claims_of(about), responses={}, target=target, cross=(kin,), siblings=frozenset({"kin"}), elsewhere=[],
-        elsewhere_responses={}, held_out=0.3, sampling=None,
+        claims=claims_of(about), target=target, cross=(kin,), siblings=frozenset({"kin"}), elsewhere=[],
+        held_out=0.3, sampling=None,
     )  # fmt: skip
     return made._replace(**changes)  # type: ignore[arg-type]
 
@@ -50,6 +52,30 @@ def test_claims_about_one_who_is_compared_are_no_control_of_ability(words_model:
     checked(asked._replace(elsewhere=claims_of("a third")))
     with pytest.raises(CounterfactualError, match="about rival, which is compared"):
         checked(asked._replace(elsewhere=claims_of(identity(rival))))
+
+
+def test_a_response_to_show_is_drawn_once_and_kept_and_one_that_came_with_the_claim_is_shown(
+    words_model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    respond = LocalTarget.respond
+
+    def counted(self: LocalTarget, requests: Sequence[Request]) -> list[list[Response]]:
+        asked.append(len(requests))
+        return respond(self, requests)
+
+    monkeypatch.setattr(LocalTarget, "respond", counted)
+    made = own(words_model, identity(words_model), sampling=Sampling(samples=2, max_tokens=4))
+    said = Answered(response=Response(text="tweet"))
+    made = made._replace(claims=[made.claims[0].model_copy(update={"responses": (said,)}), *made.claims[2:]])
+    fresh = fresh_of(made, tmp_path, Silent())
+    assert sum(asked) == len({claim.prompt.id for claim in made.claims[1:]})
+    assert fresh_of(made, tmp_path, Silent()) == fresh
+    assert sum(asked) == len(fresh)
+    study, missing = study_of(made, fresh)
+    shown = {item.id: item.response.text for item in (*study.train, *study.held_out)}
+    assert shown[made.claims[0].id] == "tweet"
+    assert missing == 0
 
 
 @pytest.mark.parametrize("changes", [{"architecture": "gpt2"}, {"tokenizer_sha256": "0" * 64}, {"n_layers": 9}])

@@ -76,7 +76,10 @@ def test_prompts_that_begin_alike_are_one_family() -> None:
 
 def test_both_labels_are_as_frequent_and_what_is_left_out_is_counted() -> None:
     some = items(10)
-    uneven = [item.model_copy(update={"label": n < 14}) for n, item in enumerate(some)]
+    uneven = [
+        item.model_copy(update={"claim": item.claim.model_copy(update={"label": n < 14})})
+        for n, item in enumerate(some)
+    ]
     made = training_set(uneven, 1, 0)
     assert Counter(one.answer for one in made.examples) == {"Yes": 6, "No": 6}
     assert made.dropped == {UNBALANCED: 8}

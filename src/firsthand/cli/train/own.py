@@ -11,12 +11,13 @@ from rich.console import Console
 
 from firsthand.cli.progress import TerminalProgress
 from firsthand.cli.train.ending import ended, print_price
-from firsthand.counterfactual.responses import Sampling
+from firsthand.counterfactual.predicting.transcripts import without_response
+from firsthand.counterfactual.responses import Response, Sampling
 from firsthand.counterfactual.training.experiment import data_sets, general_of
 from firsthand.counterfactual.training.folders import begun, write_claims
 from firsthand.counterfactual.training.own import Own, checked, compared, elsewhere_of, study_of
 from firsthand.counterfactual.training.pricing import measured_step, price
-from firsthand.counterfactual.training.reading import read_told
+from firsthand.counterfactual.training.reading import some_claims
 from firsthand.counterfactual.training.settings import PREDICTIONS, TrainSettings
 from firsthand.engine.loading import load
 from firsthand.errors import CounterfactualError
@@ -68,7 +69,10 @@ def run_own(ask: Ask) -> None:
         if ask.dry_run:
             progress.say("measuring one step")
             checked(own)
-            study, other = study_of(own)[0], elsewhere_of(own)
+            # Nothing is drawn for a price: a response of the length that is allowed stands in.
+            stand_in = Response(text="word " * ask.max_tokens)
+            bare = without_response(own.claims)
+            study, other = study_of(own, {claim.prompt.id: stand_in for claim in bare})[0], elsewhere_of(own)
             data = data_sets(study, settings, (0,))[0]
             step = measured_step(own.target, data, settings, general_of(own.target, study, data, settings))
             trainings = len(study.contenders) * ask.seeds * (1 if other is None else 2)
@@ -129,20 +133,18 @@ def _check(ask: Ask) -> None:
 
 
 def _loaded(ask: Ask, progress: Progress) -> Own:
-    claims, responses = read_told(ask.claims)
-    elsewhere, theirs = ([], {}) if ask.elsewhere is None else read_told(ask.elsewhere)
+    claims = some_claims(ask.claims)
+    elsewhere = [] if ask.elsewhere is None else some_claims(ask.elsewhere)
     target, *cross = (
         load(name, device=ask.device, dtype=ask.dtype, progress=progress.say) for name in (ask.target, *ask.cross)
     )
     sampling = Sampling(samples=ask.samples, max_tokens=ask.max_tokens) if ask.samples else None
     return Own(
         claims=claims,
-        responses=responses,
         target=target,
         cross=tuple(cross),
         siblings=frozenset(ask.sibling),
         elsewhere=elsewhere,
-        elsewhere_responses=theirs,
         held_out=ask.held_out,
         sampling=sampling,
         another=ask.another,

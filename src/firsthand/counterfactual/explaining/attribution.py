@@ -13,14 +13,13 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
-from firsthand.analysis.bootstrap import Totals
-from firsthand.analysis.inference import FloatArray
-from firsthand.analysis.means import DIFFERENCE, estimate, mean_of, statistic_of
+from firsthand.analysis.means import difference_of, estimate, mean_of
 from firsthand.analysis.results import Estimate
 from firsthand.counterfactual.behaviours import Verdict
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.explaining.words import edited_words, words
 from firsthand.counterfactual.part import Part
+from firsthand.counterfactual.predicting.reading import units_named
 
 HALF: Final = 0.5
 
@@ -80,29 +79,30 @@ def named_by_words(pairs: Sequence[tuple[Claim, str]], least: float = HALF) -> l
         pairs: A claim, and an explanation of the behaviour that it is about; empty where none was given.
         least: Least share of the edit's own words.
     """
-    return [_named(claim, text, least) for claim, text in pairs]
+    units = units_named([claim for claim, _ in pairs])
+    return [_named(claim, text, unit, least) for (claim, text), unit in zip(pairs, units, strict=True)]
 
 
-def _named(claim: Claim, text: str, least: float) -> Named:
+def _named(claim: Claim, text: str, unit: str, least: float) -> Named:
     own = edited_words(claim)
     share = len(own & words(text)) / len(own) if own and text.strip() else None
     found = Verdict.INVALID if share is None else Verdict.YES if share >= least else Verdict.NO
-    return _of(claim, text, found).model_copy(update={"share": share})
+    return _of(claim, text, unit, found).model_copy(update={"share": share})
 
 
 def named_by(judge: NamingJudge, pairs: Sequence[tuple[Claim, str]]) -> list[Named]:
     """What a judge finds; an explanation that was not given is invalid without asking it."""
     given = [(claim, text) for claim, text in pairs if text.strip()]
     found = iter(judge(given) if given else [])
+    units = units_named([claim for claim, _ in pairs])
     return [
-        _of(claim, text, next(found) if text.strip() else Verdict.INVALID).model_copy(update={"by": "judge"})
-        for claim, text in pairs
+        _of(claim, text, unit, next(found) if text.strip() else Verdict.INVALID).model_copy(update={"by": "judge"})
+        for (claim, text), unit in zip(pairs, units, strict=True)
     ]
 
 
-def _of(claim: Claim, text: str, verdict: Verdict) -> Named:
-    cluster = claim.cluster or claim.investigation
-    return Named(claim=claim.id, cluster=cluster, cause=claim.label, verdict=verdict, length=len(text.split()))
+def _of(claim: Claim, text: str, unit: str, verdict: Verdict) -> Named:
+    return Named(claim=claim.id, cluster=unit, cause=claim.label, verdict=verdict, length=len(text.split()))
 
 
 def naming_rates(named: Sequence[Named]) -> NamingRates | None:
@@ -139,9 +139,4 @@ def _rate(rows: pd.DataFrame) -> Estimate | None:
 
 def _difference(rows: pd.DataFrame) -> Estimate | None:
     yes, cause = (rows[name].to_numpy(dtype=np.float64) for name in ("yes", "cause"))
-    sums = {"a": yes * cause, "n": cause, "b": yes * (1.0 - cause), "m": 1.0 - cause}
-    return estimate(statistic_of(sums, rows, ("cluster",), _apart, DIFFERENCE))
-
-
-def _apart(totals: Totals) -> FloatArray:
-    return np.asarray(totals["a"] / totals["n"] - totals["b"] / totals["m"], dtype=np.float64)
+    return estimate(difference_of(yes, cause, rows, ("cluster",)))

@@ -11,14 +11,13 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from firsthand.analysis.bootstrap import Totals
 from firsthand.analysis.constancy import CONSTANT_SHARE
 from firsthand.analysis.findings import StudyResult
 from firsthand.analysis.imported import MINIMUM_COVERAGE
 from firsthand.analysis.imported_judging import judge_imported
 from firsthand.analysis.imported_study import ImportedStudy, RowWords
-from firsthand.analysis.inference import FloatArray, Measured
-from firsthand.analysis.means import DIFFERENCE, estimate, mean_of, statistic_of
+from firsthand.analysis.inference import FloatArray
+from firsthand.analysis.means import difference_of, estimate, mean_of
 from firsthand.analysis.results import Estimate
 from firsthand.counterfactual.behaviours import Verdict
 from firsthand.counterfactual.hints.asking import Said
@@ -122,14 +121,7 @@ def _difference(table: pd.DataFrame, one: pd.Series, other: pd.Series) -> Estima
     first = one[rows.index].to_numpy(dtype=np.float64)
     if not len(rows) or not first.any() or first.all():
         return None
-    yes = _values(rows)
-    sums = {"a": yes * first, "n": first, "b": yes * (1.0 - first), "m": 1.0 - first}
-    found: Measured = statistic_of(sums, rows, CLUSTERS, _apart, DIFFERENCE)
-    return estimate(found)
-
-
-def _apart(totals: Totals) -> FloatArray:
-    return np.asarray(totals["a"] / totals["n"] - totals["b"] / totals["m"], dtype=np.float64)
+    return estimate(difference_of(_values(rows), first, rows, CLUSTERS))
 
 
 def _notes(table: pd.DataFrame, plain: pd.Series) -> list[str]:

@@ -181,14 +181,24 @@ def _model(settings: StagesSettings, role: RoleName, made: dict[str, Model]) -> 
     name = playing.model_dump_json(exclude={"constrained"})
     if name not in made:
         try:
-            made[name] = _made(settings, playing)
+            made[name] = player(playing, settings.retries, settings.timeout)
         except CounterfactualError as error:
             raise CounterfactualError(f"Nobody plays the {role}. {error.problem}", error.remedy) from error
     return made[name]
 
 
-def _made(settings: StagesSettings, playing: RoleModel) -> Model:
-    config = {"max_retries": settings.retries, "attempt_timeout": settings.timeout, **playing.config}
+def player(playing: RoleModel, retries: int, timeout: int) -> Model:
+    """The model that plays a role.
+
+    Args:
+        playing: Which one, and how it is called.
+        retries: How often a call is made again, unless its own `config` says.
+        timeout: Seconds of one attempt, unless its own `config` says.
+
+    Raises:
+        CounterfactualError: If its `config` cannot be used, or there is no such model.
+    """
+    config = {"max_retries": retries, "attempt_timeout": timeout, **playing.config}
     unknown = sorted(set(config) - set(GenerateConfig.model_fields))
     if unknown:
         raise CounterfactualError(

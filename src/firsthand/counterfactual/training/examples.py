@@ -7,6 +7,7 @@ too long for one of the models is left out for all of them.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Annotated, Final, NamedTuple
 
 from pydantic import Field
@@ -29,15 +30,25 @@ NO_RESPONSE: Final = "no response of the target to show"
 
 
 class Item(Part):
-    """A claim as it is asked, with its label.
+    """A claim beside one of the target's own responses.
 
     Attributes:
-        question: The question.
-        label: Whether the claim is true.
+        claim: The claim.
+        response: The response that it is shown beside.
     """
 
-    question: Question
-    label: bool
+    claim: Claim
+    response: Response
+
+    @cached_property
+    def question(self) -> Question:
+        """The question that it puts."""
+        return Question.of(self.claim, self.response)
+
+    @property
+    def label(self) -> bool:
+        """Whether the claim is true."""
+        return self.claim.label
 
     @property
     def id(self) -> str:
@@ -105,7 +116,7 @@ def items_of(claims: Sequence[Claim], responses: Callable[[Claim], Response | No
         responses: The response to show beside a claim.
     """
     found = [(claim, responses(claim)) for claim in claims]
-    items = [Item(question=Question.of(claim, said), label=claim.label) for claim, said in found if said is not None]
+    items = [Item(claim=claim, response=said) for claim, said in found if said is not None]
     return items, len(found) - len(items)
 
 

@@ -12,14 +12,14 @@ import pandas as pd
 
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.part import Part
-from firsthand.counterfactual.predicting.predictions import Prediction
+from firsthand.counterfactual.predicting.predictions import Prediction, Predictor
 from firsthand.counterfactual.responses import Sampling
 from firsthand.counterfactual.targets.local import LocalTarget
 from firsthand.counterfactual.training.adapters import Trained, load_trained
 from firsthand.counterfactual.training.drift import divergences, transcript
 from firsthand.counterfactual.training.examples import Item, TrainingSet, both_labels, training_set, units_named
 from firsthand.counterfactual.training.lora import train
-from firsthand.counterfactual.training.predictor import FollowUpPredictor
+from firsthand.counterfactual.training.predictor import follow_up_of
 from firsthand.counterfactual.training.readers import readers
 from firsthand.counterfactual.training.rejudging import Recalled, Values, slug
 from firsthand.counterfactual.training.relabelling import Relabelling, relabel
@@ -165,7 +165,7 @@ def contend(study: Study, settings: TrainSettings, seeds: Sequence[int], folder:
                 one.loaded, data[seed], own, place, progress, general_of(one.loaded, study, data[seed], own)
             )
             model = load_trained(one.loaded, place)
-            asked = FollowUpPredictor(model, one.kind, one.name)
+            asked = follow_up_of(model, one.kind, one.name)
             said = _predicted(asked, study.held_out, place)
             frames.append(_rows(study.held_out, units, said, one.kind, one.name, seed))
             if one.sibling:
@@ -177,7 +177,7 @@ def contend(study: Study, settings: TrainSettings, seeds: Sequence[int], folder:
                 if study.claims:
                     relabelled[seed] = _relabelled(model, study, place, progress)
     target = study.target
-    said = _predicted(FollowUpPredictor(target.loaded, "base", "untrained"), study.held_out, folder / "untrained")
+    said = _predicted(follow_up_of(target.loaded, "base", "untrained"), study.held_out, folder / "untrained")
     frames.append(_rows(study.held_out, units, said, "base", "untrained", None))
     for (name, kind), predictions in readers(shown, study.held_out).items():
         frames.append(_rows(study.held_out, units, predictions, kind, name, None))
@@ -227,7 +227,7 @@ def _rows(
 
 
 def _predicted(
-    predictor: FollowUpPredictor, items: Sequence[Item], place: Path, name: str = "predictions.json"
+    predictor: Predictor, items: Sequence[Item], place: Path, name: str = "predictions.json"
 ) -> list[Prediction]:
     asked = [item.question for item in items]
     key = digest([predictor.identity, [question.model_dump(mode="json") for question in asked]])

@@ -1,18 +1,20 @@
 """Anyone's claims: their target and other models trained on them, and what each learns where nothing is its own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from firsthand.analysis.self_cross import SelfCrossSpec
 from firsthand.counterfactual.claims import Claim
+from firsthand.counterfactual.predicting.reading import response_of
+from firsthand.counterfactual.predicting.transcripts import drawn, without_response
 from firsthand.counterfactual.responses import Response, Sampling
+from firsthand.counterfactual.store import Store
 from firsthand.counterfactual.targets.local import LocalTarget
 from firsthand.counterfactual.targets.local_predictor import is_target
 from firsthand.counterfactual.training.concluding import concluded, kept_of
 from firsthand.counterfactual.training.examples import NO_RESPONSE, both_labels, items_of, split
 from firsthand.counterfactual.training.experiment import Contender, Study, contend
-from firsthand.counterfactual.training.reading import told
 from firsthand.counterfactual.training.rejudging import keep
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.engine import LoadedModel
@@ -28,24 +30,20 @@ class Own(NamedTuple):
 
     Attributes:
         claims: Claims about the target.
-        responses: Responses that came with them.
         target: The target.
         cross: Other models.
         siblings: Names of those that are next of kin of the target.
         elsewhere: Claims about another model; none if there are none.
-        elsewhere_responses: Responses that came with these.
         held_out: Share of the claims to be judged on.
         sampling: How labels are measured anew; ``None``: they are not.
         another: Whether claims that do not say that they are about the target are taken as if they were.
     """
 
     claims: list[Claim]
-    responses: dict[str, Response]
     target: LoadedModel
     cross: tuple[LoadedModel, ...]
     siblings: frozenset[str]
     elsewhere: list[Claim]
-    elsewhere_responses: dict[str, Response]
     held_out: float
     sampling: Sampling | None
     another: bool = False
@@ -91,8 +89,21 @@ def _build(loaded: LoadedModel) -> tuple[str, int, int, str]:
     return loaded.architecture, loaded.n_layers, loaded.hidden_size, loaded.tokenizer_sha256
 
 
-def study_of(own: Own) -> tuple[Study, int]:
+def fresh_of(own: Own, folder: Path, progress: Progress) -> dict[str, Response]:
+    """Responses that are drawn now for claims that come without one, by prompt; kept in the folder."""
+    bare = without_response(own.claims)
+    if not bare:
+        return {}
+    with Store(folder) as store:
+        return drawn(bare, LocalTarget(own.target, own.sampling or Sampling()), store, progress)
+
+
+def study_of(own: Own, fresh: Mapping[str, Response]) -> tuple[Study, int]:
     """The study of the claims on the target, and how many claims have no response to show.
+
+    Args:
+        own: What is to be trained on what.
+        fresh: Responses to show beside claims that come without one, by prompt.
 
     Raises:
         CounterfactualError: If two models have one name, or no claims can be held out.
@@ -105,8 +116,7 @@ def study_of(own: Own) -> tuple[Study, int]:
     if len(set(names)) < len(names):
         raise CounterfactualError(f"Two models have the name {max(names, key=names.count)}.", "Name each model once.")
     sampling = own.sampling or Sampling()
-    shown = told(own.claims, own.responses, LocalTarget(own.target, sampling))
-    items, missing = items_of(own.claims, lambda claim: shown.get(claim.id))
+    items, missing = items_of(own.claims, lambda claim: response_of(claim) or fresh.get(claim.prompt.id))
     parts = split(items, own.held_out)
     ids = {item.id for item in parts.held_out}
     again = tuple(claim for claim in own.claims if claim.id in ids) if own.sampling else ()
@@ -121,7 +131,7 @@ def elsewhere_of(own: Own) -> Study | None:
     """
     if not own.elsewhere:
         return None
-    items, missing = items_of(own.elsewhere, lambda claim: own.elsewhere_responses.get(claim.id))
+    items, missing = items_of(own.elsewhere, response_of)
     if missing:
         raise CounterfactualError(
             f"{missing} of the claims about another model come without a response.", "Export them with responses."
@@ -136,7 +146,7 @@ def compared(
 ) -> TrainingStudy:
     """Train everybody, and judge."""
     checked(own)
-    study, missing = study_of(own)
+    study, missing = study_of(own, fresh_of(own, folder, progress))
     other = elsewhere_of(own)
     for one in (study, other):
         if one is not None:

@@ -23,7 +23,7 @@ from firsthand.analysis.self_cross import (
 )
 from firsthand.analysis.self_cross.contrasts import mean_area
 from firsthand.counterfactual.part import Part
-from firsthand.counterfactual.training.reading import read_told
+from firsthand.counterfactual.training.reading import some_claims
 from firsthand.errors import TraceError
 from firsthand.trials.files import read_json, write_json
 
@@ -185,7 +185,7 @@ def _as_asked(folder: Path, one: Kept) -> None:
     """See that a kept table has the labels of the claims and the answers of the models."""
     table = one.frame()
     path = folder / "claims" / f"{one.name}.jsonl"
-    labels = {claim.id: claim.label for claim in read_told(path)[0]} if path.exists() else {}
+    labels = {claim.id: claim.label for claim in some_claims(path)} if path.exists() else {}
     for claim, label in zip(table["claim"], table["label"], strict=True):
         if labels and labels.get(claim) is not bool(label):
             raise TraceError(f"{path} has another label for the claim {claim} than was judged by.", "Run again.")

@@ -5,7 +5,6 @@ from typing import Final, NamedTuple
 
 from transformers import PreTrainedTokenizerBase
 
-from firsthand.counterfactual.predicting.questions import ANSWERS
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.targets.rendering import opened
 from firsthand.counterfactual.training.examples import TOO_LONG, UNREADABLE, Example
@@ -49,11 +48,6 @@ def spoken(tokenizer: PreTrainedTokenizerBase, answers: Sequence[str]) -> list[t
     if tokenizer.chat_template is None:
         return candidate_tokens(tokenizer, "Assistant:", [f" {answer}" for answer in answers])
     return candidate_tokens(tokenizer, "", answers)
-
-
-def answers_of(tokenizer: PreTrainedTokenizerBase) -> list[tuple[int, ...]]:
-    """Tokens of "Yes" and of "No"."""
-    return spoken(tokenizer, ANSWERS)
 
 
 def turn_end(tokenizer: PreTrainedTokenizerBase) -> tuple[int, ...]:

@@ -9,7 +9,8 @@ from scripted import ASKED, calls, fails, foretells, predictor, refuses, says
 from tiny_tools import question_of, write_autoencoder
 
 from firsthand.counterfactual.inspecting.predicting.agent import AgentPredictor
-from firsthand.counterfactual.inspecting.predicting.working import build
+from firsthand.counterfactual.inspecting.predicting.working import build, opened
+from firsthand.counterfactual.inspecting.stages.settings import RoleModel
 from firsthand.counterfactual.predicting.questions import Question
 from firsthand.counterfactual.tools.limits import Limits
 from firsthand.engine import LoadedModel, load
@@ -216,3 +217,18 @@ def test_what_it_would_cost_is_at_least_what_it_reads_and_more_with_tools(tmp_pa
 
 def test_without_questions_nothing_is_asked(tmp_path: Path) -> None:
     assert agent(predictor(), tmp_path).predict([]) == []
+
+
+def test_a_setting_of_the_model_that_cannot_be_used_is_told_in_words(tmp_path: Path) -> None:
+    playing = RoleModel(model="mockllm/model", config={"temperature": "hot"})
+    with pytest.raises(CounterfactualError, match="cannot be used: temperature"):
+        agent(playing, tmp_path).predict(questions())
+
+
+def test_what_was_answered_in_another_process_does_not_say_that_the_provider_is_there(tmp_path: Path) -> None:
+    agent(predictor(foretells(0.8)), tmp_path).predict(questions(1))
+    (folder,) = (path.parent for path in tmp_path.rglob("questions.jsonl"))
+    opened.cache_clear()
+    standing = opened(str(folder)).run.standing
+    assert standing.spent >= 0
+    assert not standing.line("predictor").answered

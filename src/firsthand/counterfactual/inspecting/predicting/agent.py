@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from inspect_ai import eval_set
-from inspect_ai.model import GenerateConfig, Model
+from inspect_ai.model import Model
 
 from firsthand.counterfactual.inspecting.predicting.settings import PredictSettings
 from firsthand.counterfactual.inspecting.predicting.tasks import predict
 from firsthand.counterfactual.inspecting.predicting.working import IN_PROCESS, STAGE, Toolbox, name_of, opened
-from firsthand.counterfactual.inspecting.running import Display, cache_in, check_stage
-from firsthand.counterfactual.inspecting.settings import model_of
+from firsthand.counterfactual.inspecting.running import Display, cache_in, check_stage, player
 from firsthand.counterfactual.inspecting.stages.settings import RoleModel
 from firsthand.counterfactual.inspecting.stages.stage import Found, latest_log, left_by, logs_of, waiting_in
 from firsthand.counterfactual.predicting.answered import Answered
@@ -241,15 +240,7 @@ class AgentPredictor:
     def _made(self) -> Model:
         if isinstance(self._model, Model):
             return self._model
-        playing, settings = self.settings.predictor, self.settings
-        config = {"max_retries": settings.retries, "attempt_timeout": settings.timeout, **playing.config}
-        unknown = sorted(set(config) - set(GenerateConfig.model_fields))
-        if unknown:
-            raise CounterfactualError(
-                f"Inspect's GenerateConfig has no field {unknown[0]!r}.", "Name one that it has in `config`."
-            )
-        arguments: dict[str, Any] = {"base_url": playing.base_url, "config": GenerateConfig(**config)}
-        return model_of(playing.model, {**arguments, **playing.arguments})
+        return player(self.settings.predictor, self.settings.retries, self.settings.timeout)
 
 
 def _toolbox(target: LoadedModel | None, tools: Sequence[str]) -> Toolbox | None:

@@ -93,7 +93,6 @@ def opened(folder: str) -> Opened:
     for found in left_by(place, STAGE, finished=False).values():
         for entry in map(Entry.model_validate, found.get("used", [])):
             standing.spent += standing.cost(entry)
-            standing.line("predictor").answered = True
     run = Run(place, settings.stages(folder), fence_key(place.parent), standing)
     box = IN_PROCESS.get(folder) or _toolbox(settings)
     return Opened(run, settings, {name_of(one): one for one in questions}, box)

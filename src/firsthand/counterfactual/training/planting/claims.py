@@ -10,7 +10,6 @@ from firsthand.counterfactual.changes import FIXED, labelled
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.edits import edited
 from firsthand.counterfactual.part import Part
-from firsthand.counterfactual.predicting.questions import Question
 from firsthand.counterfactual.prompts import Prompt
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.responses import Request, Response, Target
@@ -124,7 +123,7 @@ def example_item(group: Group, number: int) -> Item:
         label=number == 0,
         cluster=group.name,
     )
-    return Item(question=Question.of(claim, Response(text=LIVE)), label=claim.label)
+    return Item(claim=claim, response=Response(text=LIVE))
 
 
 def _lists(rule: Rule, group: Group, orders: int) -> list[tuple[str, str]]:
