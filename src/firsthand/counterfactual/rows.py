@@ -144,7 +144,13 @@ def claim_of(row: dict[str, Any]) -> Claim:
                 "rate": {what: row[f"edited_{what}"] for what in ("yes", "no", "invalid")},
             }
         )
-    except (KeyError, ValueError, ValidationError) as error:
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise CounterfactualError(
+            f"A row is no claim: {where}: {first['msg']}.", "Take a file of this version, or mend the column."
+        ) from error
+    except (KeyError, ValueError) as error:
         raise CounterfactualError(
             f"A row is no claim: {type(error).__name__} {str(error)[:200]}.", "Take a file that was exported here."
         ) from error
