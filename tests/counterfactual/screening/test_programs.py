@@ -47,8 +47,8 @@ def test_a_behaviour_that_only_one_prompt_has_is_flagged_with_its_counts_and_que
     assert (one.prompt, one.behaviour, one.rating) == (mine[0], SORRY.behaviour, 5)
     assert one.rate == Rate(yes=3, no=1)
     assert one.summary == "3 of 4 responses to this prompt apologise; after other prompts about 2% do."
-    assert one.question == "Why does the model apologise when it is given this prompt?"
-    assert one.own_question == "Why do you apologise when you are given this prompt?"
+    assert one.question == "Why do the model's responses to this prompt apologise?"
+    assert one.own_question == "Why do your responses to this prompt apologise?"
 
 
 def test_the_prompt_s_own_responses_do_not_count_among_the_others() -> None:

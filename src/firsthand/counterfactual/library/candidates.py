@@ -25,14 +25,14 @@ class Candidate:
         """Why it happens, in the third person."""
         if not self.verb:
             return f"Given this prompt, what decides the answer to: {self.behaviour.question}"
-        return f"Why does the model {self.verb} when it is given this prompt?"
+        return f"Why do the model's responses to this prompt {self.verb}?"
 
     @property
     def own_question(self) -> str:
         """Why it happens, in the second person."""
         if not self.verb:
             return f"Given this prompt, what in it decides, for your response, the answer to: {self.behaviour.question}"
-        return f"Why do you {self.verb} when you are given this prompt?"
+        return f"Why do your responses to this prompt {self.verb}?"
 
     def within(self, tokens: int) -> "Candidate":
         """The same, about so many first tokens, which is all that is drawn of a response.
