@@ -56,7 +56,7 @@ class Says:
 def test_labels_are_measured_anew_and_turned_ones_counted(label: bool, became: str) -> None:
     one = claim(label)
     found = relabel([one], Says(one.prompt.id), 10)
-    assert found.counts == {became: 1}
+    assert [one.became for one in found.claims] == [became]
     assert found.changed == float(became == "other")
 
 
@@ -88,5 +88,5 @@ def test_a_label_for_which_nothing_valid_was_drawn_was_not_judged_anew() -> None
 def test_what_only_a_model_could_judge_is_not_counted_as_unchanged() -> None:
     one = claim(True).model_copy(update={"behaviour": Asked(question="Is it kind?")})
     found = relabel([one], Says(), 10)
-    assert found.counts == {"not judged": 1}
+    assert [one.became for one in found.claims] == ["not judged"]
     assert found.changed is None

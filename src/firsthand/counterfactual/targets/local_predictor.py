@@ -262,12 +262,7 @@ def is_target(loaded: LoadedModel, target: str, sampling: Sampling | None = None
     if sampling is not None:
         return one.identity == target
     for longest in range(1, _SEARCHED + 1):
-        one.sampling = replace_longest(one.sampling, longest)
+        one.sampling = one.sampling.model_copy(update={"max_tokens": longest})
         if one.identity == target:
             return True
     return False
-
-
-def replace_longest(sampling: Sampling, longest: int) -> Sampling:
-    """The same sampling with another longest response."""
-    return sampling.model_copy(update={"max_tokens": longest})

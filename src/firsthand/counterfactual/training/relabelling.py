@@ -4,7 +4,6 @@ The labels say what the untrained model does. Where training changed that, a rig
 counts as wrong; so the same prompts are put to the trained model again, and labels that would change are counted.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -53,11 +52,6 @@ class Relabelling(Part):
     target: str
     samples: int
     claims: tuple[Relabelled, ...]
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many labels stayed, turned, or are gone."""
-        return dict(Counter(one.became for one in self.claims))
 
     @property
     def changed(self) -> float | None:

@@ -4,6 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
+from firsthand.counterfactual.explaining.examples import EPOCHS
 from firsthand.counterfactual.part import Part
 from firsthand.trials.canonical import digest
 
@@ -66,5 +67,5 @@ class TrainSettings(Part):
 PREDICTIONS: Final = TrainSettings()
 """What models are trained with on claims."""
 
-EXPLANATIONS: Final = TrainSettings(epochs=3)
+EXPLANATIONS: Final = TrainSettings(epochs=EPOCHS)
 """What models are trained with on explanations."""
