@@ -56,6 +56,7 @@ class DemoPlan(Part):
         layers: Only that many layers of the model are used, its first and last ones, to save time; ``None``: all.
         stranger: Whether a model of another family is trained too.
         groups: Pairs of a live and a dead word.
+        orders: 1, or 2 if both orders of the words of a pair make prompts.
         held_out: Share of the claims that are judged on; 30 clusters of them are wanted, since fewer that all agree
             cannot show that two models do equally well.
         seeds: Trainings of each model.
@@ -69,6 +70,7 @@ class DemoPlan(Part):
     layers: int | None = None
     stranger: bool = True
     groups: int = 66
+    orders: int = 2
     held_out: float = 0.46
     seeds: tuple[int, ...] = (0, 1, 2)
     chats: int = 320
@@ -80,14 +82,19 @@ class DemoPlan(Part):
 
 FULL: Final = DemoPlan()
 QUICK: Final = DemoPlan(
-    layers=6,
+    layers=4,
     stranger=False,
     groups=60,
-    held_out=0.51,
-    chats=400,
+    orders=1,
+    held_out=0.5,
+    chats=480,
+    dose=3.0,
     lessons=LESSONS.model_copy(update={"learning_rate": 2e-3}),
-    training=TrainSettings(rank=16, alpha=32.0, learning_rate=3e-3, epochs=3, kl_share=0.25, checkpoint_steps=10),
+    training=TrainSettings(
+        rank=16, alpha=32.0, learning_rate=3e-3, batch=4, epochs=3, kl_share=0.25, checkpoint_steps=20
+    ),
 )
+"""Four layers learn in many small steps what they do not find in few large ones."""
 
 TITLES: Final[dict[Rule, tuple[str, str, Verdict]]] = {
     "visible": (
@@ -237,12 +244,12 @@ def _judged(
 def _claims(target: LoadedModel, rule: Rule, plan: DemoPlan, folder: Path, progress: Progress) -> Measured:
     """Claims about a planted target, from the folder where they were measured already."""
     path = folder / "targets" / rule / "measured.json"
-    key = f"{LocalTarget(target, SHORT).identity} {plan.groups} {plan.seed}"
+    key = f"{LocalTarget(target, SHORT).identity} {plan.groups} {plan.orders} {plan.seed}"
     held = Measured.read(path, key)
     if held is not None:
         return held
     groups = groups_of(target.tokenizer, plan.groups, plan.seed)
-    found = measured(LocalTarget(target, SHORT), rule, groups, 2, SHORT.samples, progress)
+    found = measured(LocalTarget(target, SHORT), rule, groups, plan.orders, SHORT.samples, progress)
     found.write(path, key)
     return found
 
@@ -274,7 +281,7 @@ def priced(cast: Cast, plan: DemoPlan) -> Price:
     """What the demonstration would take here: one training step on questions like its own is measured."""
     base = cast.base if plan.layers is None else shortened(cast.base, plan.layers)
     groups = groups_of(base.tokenizer, plan.groups, plan.seed)
-    questions = [example_item(group, number) for group in groups for number in (0, 1)] * 2
+    questions = [example_item(group, number) for group in groups for number in (0, 1)] * plan.orders
     held = round(plan.held_out * len(questions))
     data = TrainingSet(
         examples=tuple(Example.of(item) for item in questions[held:]),
@@ -283,7 +290,8 @@ def priced(cast: Cast, plan: DemoPlan) -> Price:
     general = list(dict.fromkeys(transcript(base, item.question) for item in questions[held:]))
     step = measured_step(base, data, plan.training, general)
     models = 7 + (2 if cast.stranger is not None else 0)
-    teaching = (len(RULES) + 1) * plan.chats / plan.lessons.batch * step * LESSON
-    labels = len(RULES) * 4 * plan.groups * SHORT.samples * LABEL * step / plan.training.batch
+    chat = step / plan.training.batch
+    teaching = (len(RULES) + 1) * plan.chats * chat * LESSON
+    labels = len(RULES) * (plan.orders + 2) * plan.groups * SHORT.samples * LABEL * chat
     again = len(RULES) * len(plan.seeds) * plan.held_out * labels / len(RULES)
     return price(base, data, plan.training, models * len(plan.seeds), held, step, (teaching, labels, again))
