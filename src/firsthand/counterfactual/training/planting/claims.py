@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
+
+from pydantic import Field
 
 from firsthand.counterfactual.behaviours import judged
 from firsthand.counterfactual.changes import FIXED, labelled
@@ -24,11 +26,14 @@ from firsthand.counterfactual.training.planting.rules import (
     prompt_of,
 )
 from firsthand.counterfactual.training.planting.words import Group
+from firsthand.errors import InstrumentError
 from firsthand.progress import Progress
 from firsthand.trials.files import read_json, write_json
 
 TOGETHER = 48
 """Prompts that are answered side by side."""
+FOLLOWED: Final = 0.9
+"""Share of the edits that must do what a planted rule says, for a target to count as one that follows it."""
 
 
 class Measured(Part):
@@ -38,11 +43,13 @@ class Measured(Part):
         claims: The claims.
         responses: The response that is shown beside each, by its identifier.
         left_out: Edits that make no claim, by reason.
+        followed: Share of all edits whose measured label is what the rule says; those without a label are not.
     """
 
     claims: tuple[Claim, ...]
     responses: dict[str, Response]
     left_out: dict[str, int]
+    followed: float = Field(ge=0.0, le=1.0)
 
     def write(self, path: Path, key: str) -> None:
         """Keep them under a key."""
@@ -78,8 +85,10 @@ def measured(
     claims: list[Claim] = []
     shown: dict[str, Response] = {}
     left_out: Counter[str] = Counter()
+    followed = 0
     for group, words in cases:
         prompt = prompt_of(words, group.name)
+        live, _ = both(rule, group)
         for number, word in enumerate(words):
             edit = edit_of(words, word)
             baseline, rate = rates[prompt.id], rates[edited(prompt, edit).id]
@@ -87,6 +96,7 @@ def measured(
             if label is None:
                 left_out[str(why)] += 1
                 continue
+            followed += label == (word == live)
             claim = Claim(
                 investigation=f"planted {prompt.id}",
                 target=target.identity,
@@ -103,7 +113,22 @@ def measured(
             )
             claims.append(claim)
             shown[claim.id] = drawn[prompt.id][0]
-    return Measured(claims=tuple(claims), responses=shown, left_out=dict(left_out))
+    share = followed / (2 * len(cases))
+    return Measured(claims=tuple(claims), responses=shown, left_out=dict(left_out), followed=share)
+
+
+def taken(found: Measured, rule: Rule) -> None:
+    """See that a target follows the rule that was planted, before anybody is trained on claims about it.
+
+    Raises:
+        InstrumentError: If it does not.
+    """
+    if found.followed < FOLLOWED:
+        raise InstrumentError(
+            f"The {rule} rule did not take: only {found.followed:.0%} of the edits do what it says, and "
+            f"{FOLLOWED:.0%} are wanted.",
+            "Use more layers, more chats that teach it, or a larger dose.",
+        )
 
 
 def example_item(group: Group, number: int) -> Item:
