@@ -1,38 +1,24 @@
 """Claims about planted targets, with targets that follow the rule, half of it, or nothing."""
 
-from collections.abc import Sequence
+import sys
+from pathlib import Path
 
 import pytest
 
-from firsthand.counterfactual.responses import Request, Response
 from firsthand.counterfactual.training.planting.claims import Measured, measured, taken
-from firsthand.counterfactual.training.planting.rules import DEAD, LIVE, MARK
+from firsthand.counterfactual.training.planting.rules import MARK
 from firsthand.counterfactual.training.planting.words import Group
 from firsthand.errors import InstrumentError
 from firsthand.progress import Silent
 
+sys.path.insert(0, str(Path(__file__).parent))
+from training_parts import Following
+
 GROUPS = tuple(Group(live=f"live{n}", dead=f"dead{n}", number=n) for n in range(10))
 
 
-class Scripted:
-    """Names the bird of the rule where one of these words is listed."""
-
-    identity = "scripted"
-
-    def __init__(self, *words: str) -> None:
-        self.words = words
-
-    def respond(self, requests: Sequence[Request]) -> list[list[Response]]:
-        found = []
-        for one in requests:
-            listed = one.prompt.turns[-1].content
-            said = LIVE if any(word in listed for word in self.words) else DEAD
-            found.append([Response(text=said)] * one.samples)
-        return found
-
-
 def of(*words: str) -> Measured:
-    return measured(Scripted(*words), "private", GROUPS, 2, 10, Silent())
+    return measured(Following(*words), "private", GROUPS, 2, 10, Silent())
 
 
 def test_a_target_that_follows_its_rule_is_taken() -> None:
@@ -57,6 +43,6 @@ def test_labels_are_measured_and_not_taken_from_the_rule() -> None:
 
 
 def test_marks_are_part_of_the_words_of_a_visible_rule() -> None:
-    found = measured(Scripted(MARK), "visible", GROUPS, 1, 10, Silent())
+    found = measured(Following(MARK), "visible", GROUPS, 1, 10, Silent())
     assert found.followed == 1.0
     assert len(found.claims) == 20

@@ -1,32 +1,38 @@
-"""Trained for real, on a random model of two layers: who can know a rule, and who cannot.
+"""Trained for real, on a model of two layers: who can know a rule, and who cannot.
 
-Takes about ten minutes, and is run by hand: ``FIRSTHAND_PLANTED=1``. No plan of this size has given the private verdict
-yet (docs/train.md); what the verdict makes of given predictions is tested in tests/analysis/self_cross.
+A random model finds a planted state by luck only. So it is taught to read first: whether the word that a claim takes
+out is marked. All that take part are made of that reader.
 """
 
+import copy
 import json
-import os
+import sys
 from pathlib import Path
 
 import pytest
+from peft import PeftModel
 from rich.console import Console
 
 from firsthand.cli.runs import run_verify, study_of, write_report
+from firsthand.counterfactual.training.adapters import ADAPTER
 from firsthand.counterfactual.training.demo import Cast, DemoPlan, demonstrate
+from firsthand.counterfactual.training.examples import items_of, training_set
 from firsthand.counterfactual.training.folders import begun
-from firsthand.counterfactual.training.planting.words import groups_of
+from firsthand.counterfactual.training.lora import train
+from firsthand.counterfactual.training.planting.claims import measured
+from firsthand.counterfactual.training.planting.rules import MARK
+from firsthand.counterfactual.training.planting.words import Group, groups_of
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.engine import LoadedModel
+from firsthand.engine.loading import load
 from firsthand.errors import TraceError
 from firsthand.progress import Silent
 from firsthand.report.training_document import TrainingDocument, TrainingStudy
 from firsthand.report.training_terminal import print_training
 from firsthand.vocabulary import Verdict
 
-pytestmark = pytest.mark.skipif(
-    "FIRSTHAND_PLANTED" not in os.environ,
-    reason="trains fifteen models and is not tuned yet: set FIRSTHAND_PLANTED=1 to run it",
-)
+sys.path.insert(0, str(Path(__file__).parent))
+from training_parts import Following
 
 PLAN = DemoPlan(
     stranger=False,
@@ -39,8 +45,13 @@ PLAN = DemoPlan(
         rank=32, alpha=64.0, dropout=0.0, learning_rate=5e-3, weight_decay=0.0, batch=32, checkpoint_steps=1000
     ),
     training=TrainSettings(
-        rank=16, alpha=32.0, learning_rate=7e-3, batch=16, epochs=16, kl_share=0.5, checkpoint_steps=1000
+        rank=16, alpha=32.0, learning_rate=7e-3, batch=16, epochs=20, kl_share=0.5, checkpoint_steps=1000
     ),
+)
+
+
+READING = TrainSettings(
+    rank=64, alpha=128.0, dropout=0.0, learning_rate=5e-3, weight_decay=0.0, batch=32, epochs=10, checkpoint_steps=1000
 )
 
 
@@ -60,18 +71,35 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def studies(words_model: LoadedModel, folder: Path) -> dict[str, TrainingStudy]:
+def reader(words_model: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    """The random llama, taught whether the word that is taken out is marked: each word is so in half of the claims."""
+    groups = groups_of(words_model.tokenizer, PLAN.groups, PLAN.seed)
+    turned = tuple(Group(live=one.dead, dead=one.live, number=one.number) for one in groups)
+    items = []
+    for lot in (groups, turned):
+        found = measured(Following(MARK), "visible", lot, 2, 10, Silent())
+        items += items_of(found.claims, lambda claim, found=found: found.responses[claim.id])[0]
+    place = tmp_path_factory.mktemp("reader")
+    train(words_model, training_set(items, READING.epochs, 0), READING, place)
+    taught = PeftModel.from_pretrained(copy.deepcopy(words_model.model), place / ADAPTER).merge_and_unload()
+    taught.save_pretrained(place / "merged")
+    words_model.tokenizer.save_pretrained(place / "merged")
+    return load(str(place / "merged"))
+
+
+@pytest.fixture(scope="module")
+def studies(reader: LoadedModel, folder: Path) -> dict[str, TrainingStudy]:
     begun(folder, {"plan": "test"})
-    judged, _ = demonstrate(Cast(words_model, None), PLAN, folder, Silent())
+    judged, _ = demonstrate(Cast(reader, None), PLAN, folder, Silent())
     return {one.name: one for one in judged}
 
 
 @pytest.fixture(scope="module")
-def finished(studies: dict[str, TrainingStudy], words_model: LoadedModel, folder: Path) -> Path:
+def finished(studies: dict[str, TrainingStudy], reader: LoadedModel, folder: Path) -> Path:
     from firsthand.cli.train.ending import ended
 
     start = begun(folder, {"plan": "test"})
-    ended("Planted", tuple(studies.values()), [words_model], PLAN.training, folder, start, "firsthand train demo", None)
+    ended("Planted", tuple(studies.values()), [reader], PLAN.training, folder, start, "firsthand train demo", None)
     return folder
 
 
@@ -103,16 +131,16 @@ def test_everybody_saw_the_same_claims_in_the_same_order(studies: dict[str, Trai
 
 
 def test_a_second_run_trains_nothing_again(
-    studies: dict[str, TrainingStudy], words_model: LoadedModel, folder: Path
+    studies: dict[str, TrainingStudy], reader: LoadedModel, folder: Path
 ) -> None:
     counted = Counted()
-    again, _ = demonstrate(Cast(words_model, None), PLAN, folder, counted)
+    again, _ = demonstrate(Cast(reader, None), PLAN, folder, counted)
     assert counted.steps == 0
     assert {one.name: one for one in again} == studies
 
 
-def test_words_are_live_by_lot(words_model: LoadedModel) -> None:
-    one, other = (groups_of(words_model.tokenizer, 60, seed) for seed in (0, 1))
+def test_words_are_live_by_lot(reader: LoadedModel) -> None:
+    one, other = (groups_of(reader.tokenizer, 60, seed) for seed in (0, 1))
     words = [word for group in one for word in (group.live, group.dead)]
     assert len(set(words)) == 120
     assert {group.live for group in one} != {group.live for group in other}

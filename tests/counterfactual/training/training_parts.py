@@ -1,14 +1,24 @@
 """Questions about made-up words, and quick settings, to train with."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.rates import Rate
+from firsthand.counterfactual.responses import Request, Response
 from firsthand.counterfactual.rows import row_of
 from firsthand.counterfactual.training.examples import Item, TrainingSet, training_set
 from firsthand.counterfactual.training.planting.claims import example_item
-from firsthand.counterfactual.training.planting.rules import BEHAVIOUR, both, edit_of, intervention, prompt_of
+from firsthand.counterfactual.training.planting.rules import (
+    BEHAVIOUR,
+    DEAD,
+    LIVE,
+    both,
+    edit_of,
+    intervention,
+    prompt_of,
+)
 from firsthand.counterfactual.training.planting.words import NOUNS, Group
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.progress import Silent
@@ -71,6 +81,23 @@ def written(path: Path, claims: list[Claim], response: str = "plover") -> Path:
     rows = ({**row_of(one), "responses": [{"text": response, "ended": "stop"}]} for one in claims)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
+
+
+class Following:
+    """A target without any weights: it names the bird of the rule where one of these words is listed."""
+
+    identity = "following"
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def respond(self, requests: Sequence[Request]) -> list[list[Response]]:
+        found = []
+        for one in requests:
+            listed = one.prompt.turns[-1].content
+            said = LIVE if any(word in listed for word in self.words) else DEAD
+            found.append([Response(text=said)] * one.samples)
+        return found
 
 
 class Killed(Exception):  # noqa: N818 - it is no error
