@@ -154,9 +154,8 @@ def compiled(one: Kept, others: Mapping[str, Kept], spec: SelfCrossSpec) -> Self
 
 
 def unread(planted: Elsewhere, spec: SelfCrossSpec) -> tuple[str, ...]:
-    """Why what is said of a planted rule shows nothing: it must pass the gates that every verdict must."""
-    trained = (planted.panel.own, *(one for one in planted.panel.runs if one.kind == "cross"))
-    return tuple(faults_of(planted.panel, trained, spec, planted.same_data, planted.shared_clusters))
+    """Why what a target says of its planted rule shows nothing: it must pass the gates that every verdict must."""
+    return tuple(faults_of(planted.panel, (planted.panel.own,), spec, planted.same_data, planted.shared_clusters))
 
 
 def judged_together(

@@ -227,9 +227,8 @@ def said_of(sense: Estimate | None, faults: Sequence[str], spec: SelfCrossSpec) 
     if faults:
         return (f"{read}; but it shows nothing of the claims: {'; '.join(faults)}.",)
     what = "so" if sense.low >= spec.sensitivity else "so no"
-    return (
-        f"{read}; {spec.sensitivity:g} is required of the lower bound, {what} absence on the claims could be shown.",
-    )
+    required = f"{spec.sensitivity:g} is required of the lower bound"
+    return (f"{read}, over {sense.units} units of '{sense.cluster}'; {required}, {what} absence could be shown.",)
 
 
 def priced(target: LoadedModel, plan: DemoPlan) -> Price:
