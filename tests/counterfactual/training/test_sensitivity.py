@@ -138,9 +138,16 @@ def test_too_few_words_make_a_smaller_control_that_says_so_or_none(
 
 def own(target: LoadedModel, control: DemoPlan | None = PLANTED) -> Own:
     return Own(
-        claims=[one.model_copy(update={"responses": (SAID,)}) for one in claims_of("t", 24)], target=target, cross=(replace(target, name="kin"),), siblings=frozenset({"kin"}),
-        elsewhere=[], held_out=0.5, sampling=None, another=True, control=control,
-    )  # fmt: skip
+        claims=[one.model_copy(update={"responses": (SAID,)}) for one in claims_of("t", 24)],
+        target=target,
+        cross=(replace(target, name="kin"),),
+        siblings=frozenset({"kin"}),
+        elsewhere=[],
+        held_out=0.5,
+        sampling=None,
+        another=True,
+        control=control,
+    )
 
 
 class Counted(Silent):
