@@ -138,7 +138,7 @@ def test_too_few_words_make_a_smaller_control_that_says_so_or_none(
 
 def own(target: LoadedModel, control: DemoPlan | None = PLANTED) -> Own:
     return Own(
-        claims=[one.model_copy(update={"responses": (SAID,)}) for one in claims_of("t", 24)],
+        claims=[one.model_copy(update={"responses": (SAID,)}) for one in claims_of("t", 12)],
         target=target,
         cross=(replace(target, name="kin"),),
         siblings=frozenset({"kin"}),
