@@ -29,11 +29,15 @@ READING = f"{NAME} + logit_lens"
 
 
 class Provider:
-    """Answers as a provider would: with tools it calls one, and then knows better; ``lost`` calls fail first."""
+    """Answers as a provider would: with tools it calls one, and then knows better.
+
+    ``lost`` calls fail first, and those about the prompt of the number ``broken`` always.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.asked: list[str] = []
         self.lost = 0
+        self.broken = ""
         from firsthand.counterfactual.inspecting import running
 
         monkeypatch.setattr(running, "model_of", lambda model, arguments: self.model())
@@ -46,14 +50,16 @@ class Provider:
         return made
 
     def reply(self, messages: list[Any], tools: Any, choice: Any, config: Any) -> Any:
-        from scripted import calls, fails, foretells
+        from scripted import calls, fails, foretells, says
 
+        if len(messages) == 1:  # whether anybody is served
+            return says("OK")
         text = messages[1].text
         number = re.search(r"number (\d+)", text)
         assert number is not None
         self.asked.append(number[1])
-        if self.lost:
-            self.lost -= 1
+        if self.lost or number[1] == self.broken:
+            self.lost = max(0, self.lost - 1)
             return fails()
         if tools and messages[-1].role != "tool":
             return calls("logit_lens", positions=[2, 3])
@@ -143,6 +149,24 @@ def test_a_call_that_was_lost_is_no_answer_and_is_made_by_the_same_command(
     assert asked(firsthand, claims, out).code == 0
     assert len(provider.asked) == 1
     assert read_json(out / "result.json").card(NAME).invalid == {}
+
+
+def test_a_claim_whose_call_is_lost_in_three_runs_is_invalid_and_asked_no_more(
+    firsthand: Command,
+    provider: Provider,
+    claims: Path,
+    tmp_path: Path,
+) -> None:
+    out, provider.broken = tmp_path / "run", "1"
+    for run, told in enumerate((True, True, False)):
+        assert asked(firsthand, claims, out).code == 0
+        document = read_json(out / "result.json")
+        assert sum(document.card(NAME).invalid.values()) == 1
+        assert any("were lost" in note for note in document.notes) is told
+        assert provider.asked == ["1"] or run == 0
+        provider.asked.clear()
+    assert asked(firsthand, claims, out).code == 0
+    assert not provider.asked
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,12 @@ from firsthand.vocabulary import Verdict
 
 SPEC = SelfCrossSpec()
 UNITS = tuple(f"u{n // 2}" for n in range(40))
-MODELS = (("self", "The target", (0, 1, 2)), ("cross", "twin", (0, 1, 2)), ("floor", "f", (None,)))
+MODELS = (
+    ("self", "The target", (0, 1, 2)),
+    ("cross", "twin", (0, 1, 2)),
+    ("base", "untrained", (None,)),
+    ("floor", "f", (None,)),
+)
 
 
 def table() -> pd.DataFrame:
@@ -58,9 +63,10 @@ def folder(tmp_path: Path) -> Path:
         learnt={"twin": Recalled(truth=truth, units=UNITS, scores=scores)},
     )
     keep(tmp_path, [one])
-    for (model, seed), part in frame[frame["kind"] != "floor"].groupby(["model", "seed"]):
+    for (model, seed), part in frame[frame["kind"] != "floor"].groupby(["model", "seed"], dropna=False):
         said = [{"claim": c, "probability": p} for c, p in zip(part["claim"], part["probability"], strict=True)]
-        write_json(tmp_path / "private" / slug(str(model)) / f"seed-{seed}" / "predictions.json", {"value": said})
+        place = "untrained" if model == "untrained" else f"{slug(str(model))}/seed-{seed}"
+        write_json(tmp_path / "private" / place / "predictions.json", {"value": said})
     return tmp_path
 
 

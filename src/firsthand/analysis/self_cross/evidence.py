@@ -28,6 +28,7 @@ class Support:
         changed: Share of labels that are others on the trained target, of every seed.
         anew: Share of the claims whose labels were measured anew, the worst seed.
         sensitivity: Area with which the same model, trained on as many claims, reads a planted private rule.
+        insensitive: Why that shows nothing, in words; empty where it does.
         same_data: Whether all trainings saw the same claims in the same order.
         shared_clusters: Clusters that were trained on and are judged on.
     """
@@ -40,6 +41,7 @@ class Support:
     changed: tuple[Measured, ...] = ()
     anew: float = 0.0
     sensitivity: Measured | None = None
+    insensitive: tuple[str, ...] = ()
     same_data: bool = True
     shared_clusters: frozenset[str] = frozenset()
 

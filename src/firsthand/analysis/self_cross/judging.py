@@ -163,6 +163,9 @@ def _absence(evidence: Evidence) -> tuple[Verdict, tuple[str, ...]]:
     if sense is None:
         why = "no planted private rule was read with training of this size, so the test has not shown what it would see"
         return Verdict.INSUFFICIENT, (why, within)
+    if evidence.support.insensitive:
+        why = f"the planted private rule shows nothing of what would be seen: {'; '.join(evidence.support.insensitive)}"
+        return Verdict.INSUFFICIENT, (why, within)
     if sense.low(spec.alpha) < spec.sensitivity:
         read = shown("a planted private rule was read with an AUROC of", sense, spec.alpha)
         return Verdict.INSUFFICIENT, (f"{read}, and {spec.sensitivity:g} is required of its lower bound", within)

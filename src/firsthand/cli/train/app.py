@@ -58,6 +58,9 @@ def run(
     settings: Annotated[Path | None, typer.Option(help="Settings of the training, as YAML; the paper's else.")] = None,
     samples: Annotated[int, typer.Option(help="Responses by which labels are measured anew; 0: not.", min=0)] = 10,
     max_tokens: Annotated[int, typer.Option("--max-tokens", help="Longest of them.", min=1)] = 200,
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="Plant a private rule too: would trainings of this size see one?")
+    ] = False,
     out: Out = Path("runs/train"),
     dry_run: DryRun = False,
     json: Json = None,
@@ -86,6 +89,7 @@ def run(
             device=device,
             dtype=dtype,
             another=target_is_another,
+            sensitivity=sensitivity,
         )
     )
 

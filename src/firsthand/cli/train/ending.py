@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from firsthand.analysis.self_cross import SelfCrossSpec
+from firsthand.cli.labels.prices import time_of
 from firsthand.counterfactual.training.concluding import LIMITS
 from firsthand.counterfactual.training.folders import RESULT, cards, listed
 from firsthand.counterfactual.training.pricing import Price
@@ -63,10 +64,14 @@ def ended(
 
 def print_price(price: Price, console: Console) -> None:
     """Print what a run would take."""
-    console.print(
+    lines = [
         f"{price.trainings} trainings, {price.steps:,} steps, {price.tokens:,} tokens; a step takes "
-        f"{price.step_seconds:.1f} s here: about {max(1, round(price.seconds / 60)):,} minutes in all.",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
-    )
+        f"{price.step_seconds:.1f} s here: about {max(1, round(price.seconds / 60)):,} minutes in all."
+    ]
+    for one in price.besides:
+        tokens = f"at most {one.tokens:,} generated tokens, " if one.tokens else ""
+        took = "a time that could not be measured" if one.seconds is None else f"about {time_of(one.seconds)} of it"
+        lines.append(f"For {one.what}: {tokens}{took}.")
+    if price.left_out:
+        lines.append(f"Not counted: {'; '.join(price.left_out)}.")
+    console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)

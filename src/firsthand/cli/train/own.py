@@ -11,13 +11,13 @@ from rich.console import Console
 
 from firsthand.cli.progress import TerminalProgress
 from firsthand.cli.train.ending import ended, print_price
-from firsthand.counterfactual.predicting.transcripts import without_response
-from firsthand.counterfactual.responses import Response, Sampling
-from firsthand.counterfactual.training.experiment import data_sets, general_of
+from firsthand.counterfactual.responses import Sampling
+from firsthand.counterfactual.training.demo import FULL
 from firsthand.counterfactual.training.folders import begun, write_claims
-from firsthand.counterfactual.training.own import Own, checked, compared, elsewhere_of, study_of
-from firsthand.counterfactual.training.pricing import measured_step, price
+from firsthand.counterfactual.training.own import Own, compared
+from firsthand.counterfactual.training.own_pricing import priced
 from firsthand.counterfactual.training.reading import some_claims
+from firsthand.counterfactual.training.sensitivity import PLANTING
 from firsthand.counterfactual.training.settings import PREDICTIONS, TrainSettings
 from firsthand.engine.loading import load
 from firsthand.errors import CounterfactualError
@@ -44,6 +44,7 @@ class Ask:
     device: str | None
     dtype: str
     another: bool = False
+    sensitivity: bool = False
 
     @property
     def command(self) -> str:
@@ -56,6 +57,7 @@ class Ask:
             words += [] if value is None else [f"--{name}", str(value)]
         words += ["--seeds", str(self.seeds), "--held-out", str(self.held_out), "--samples", str(self.samples)]
         words += ["--target-is-another"] if self.another else []
+        words += ["--sensitivity"] if self.sensitivity else []
         words += ["--max-tokens", str(self.max_tokens), "--dtype", self.dtype, "--out", "NEW_FOLDER"]
         return shlex.join(words)
 
@@ -67,16 +69,8 @@ def run_own(ask: Ask) -> None:
     with TerminalProgress() as progress:
         own = _loaded(ask, progress)
         if ask.dry_run:
-            progress.say("measuring one step")
-            checked(own)
-            # Nothing is drawn for a price: a response of the length that is allowed stands in.
-            stand_in = Response(text="word " * ask.max_tokens)
-            bare = without_response(own.claims)
-            study, other = study_of(own, {claim.prompt.id: stand_in for claim in bare})[0], elsewhere_of(own)
-            data = data_sets(study, settings, (0,))[0]
-            step = measured_step(own.target, data, settings, general_of(own.target, study, data, settings))
-            trainings = len(study.contenders) * ask.seeds * (1 if other is None else 2)
-            cost = price(own.target, data, settings, trainings, len(study.held_out), step)
+            progress.say("measuring one step, and how fast responses are drawn")
+            cost = priced(own, settings, seeds)
         else:
             asked: dict[str, Any] = {
                 "claims": sorted(claim.id for claim in own.claims),
@@ -92,16 +86,19 @@ def run_own(ask: Ask) -> None:
                 "dtype": own.target.dtype,
                 "device": own.target.device,
             }
+            if own.control is not None:
+                asked["sensitivity"] = own.control.model_dump(mode="json", include=PLANTING)
             start = begun(ask.out, asked)
             for name, claims in (("claims", own.claims), ("elsewhere", own.elsewhere)):
                 if claims:
                     write_claims(ask.out / "claims" / f"{name}.jsonl", claims)
-            judged = compared(own, settings, seeds, ask.out, progress)
+            came = compared(own, settings, seeds, ask.out, progress)
     if ask.dry_run:
         print_price(cost, Console())
         return
     title = f"Is what {own.target.name} foretells of itself first-hand?"
-    ended(title, (judged,), (own.target, *own.cross), settings, ask.out, start, ask.command, ask.json)
+    models = (own.target, *own.cross, *came.models)
+    ended(title, came.studies, models, settings, ask.out, start, ask.command, ask.json)
 
 
 def read_settings(path: Path | None) -> TrainSettings:
@@ -148,4 +145,5 @@ def _loaded(ask: Ask, progress: Progress) -> Own:
         held_out=ask.held_out,
         sampling=sampling,
         another=ask.another,
+        control=FULL if ask.sensitivity else None,
     )

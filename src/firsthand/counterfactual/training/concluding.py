@@ -32,6 +32,7 @@ def kept_of(
     about: str | None = None,
     elsewhere: Sequence[str] = (),
     planted: str | None = None,
+    control: bool = False,
 ) -> Kept:
     """What the verdict on a study rests on.
 
@@ -42,6 +43,7 @@ def kept_of(
         elsewhere: Names of the studies of claims about other targets, by the same models.
         planted: Name of the study of claims on a planted private rule, whose target was trained alike: it shows what a
             training of this size can see.
+        control: Whether this study is there only to show that.
     """
     units = study.units
     turned = [found.turned(units) for found in contended.relabelled.values()]
@@ -61,6 +63,7 @@ def kept_of(
         shared=shared_of(study),
         elsewhere=tuple(elsewhere),
         planted=planted,
+        control=control,
     )
 
 

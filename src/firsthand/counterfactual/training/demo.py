@@ -33,7 +33,7 @@ from firsthand.counterfactual.training.planting.claims import Measured, example_
 from firsthand.counterfactual.training.planting.rules import RULES, Rule
 from firsthand.counterfactual.training.planting.shortened import shortened
 from firsthand.counterfactual.training.planting.state import LESSONS, Planting, plant
-from firsthand.counterfactual.training.planting.words import groups_of, other_lot
+from firsthand.counterfactual.training.planting.words import Group, groups_of, other_lot
 from firsthand.counterfactual.training.pricing import Price, measured_step, price
 from firsthand.counterfactual.training.rejudging import keep
 from firsthand.counterfactual.training.settings import TrainSettings
@@ -78,6 +78,12 @@ class DemoPlan(Part):
     lessons: TrainSettings = LESSONS
     training: TrainSettings = TrainSettings(rank=16, alpha=32.0, learning_rate=1e-3, kl_share=0.25, checkpoint_steps=10)
     seed: int = 0
+
+    def planting(self, rule: Rule, groups: tuple[Group, ...]) -> Planting:
+        """How a rule on some words is put into a model."""
+        return Planting(
+            rule=rule, groups=groups, dose=self.dose, chats=self.chats, lessons=self.lessons, seed=self.seed
+        )
 
 
 FULL: Final = DemoPlan()
@@ -167,21 +173,14 @@ def demonstrate(
     targets: dict[Rule, LoadedModel] = {}
     for rule in RULES:
         progress.say(f"planting the {rule} rule")
-        planting = Planting(
-            rule=rule, groups=groups, dose=plan.dose, chats=plan.chats, lessons=plan.lessons, seed=plan.seed
-        )
-        targets[rule] = plant(base, planting, folder / "targets" / rule, progress)
-    claims = {rule: _claims(targets[rule], rule, plan, folder, progress) for rule in RULES}
+        targets[rule] = plant(base, plan.planting(rule, groups), folder / "targets" / rule, progress)
+    claims = {rule: claims_about(targets[rule], rule, plan, folder, progress) for rule in RULES}
     for rule, found in claims.items():
         taken(found, rule)
     progress.say("planting the private rule with another lot")
-    lot = Planting(
-        rule="private", groups=other_lot(groups, plan.seed), dose=plan.dose, chats=plan.chats, lessons=plan.lessons,
-        seed=plan.seed,
-    )  # fmt: skip
-    twin = plant(base, lot, folder / "targets" / "twin", progress)
+    twin = plant(base, plan.planting("private", other_lot(groups, plan.seed)), folder / "targets" / "twin", progress)
     contenders = {rule: _contenders(rule, targets, twin, base, cast.stranger) for rule in RULES}
-    studies = {rule: _study(rule, contenders[rule], claims[rule], plan) for rule in RULES}
+    studies = {rule: study_about(rule, contenders[rule], claims[rule], plan) for rule in RULES}
     for rule, found in claims.items():
         write_claims(folder / "claims" / f"{rule}.jsonl", found.claims)
     extras = [made for make in MORE if (made := make(cast, plan, folder, progress)) is not None]
@@ -242,7 +241,7 @@ def _judged(
     return tuple(one.model_copy(update={"result": held[one.name]}) for one in found)
 
 
-def _claims(target: LoadedModel, rule: Rule, plan: DemoPlan, folder: Path, progress: Progress) -> Measured:
+def claims_about(target: LoadedModel, rule: Rule, plan: DemoPlan, folder: Path, progress: Progress) -> Measured:
     """Claims about a planted target, from the folder where they were measured already."""
     path = folder / "targets" / rule / "measured.json"
     key = f"{LocalTarget(target, SHORT).identity} {plan.groups} {plan.orders} {plan.seed}"
@@ -269,7 +268,8 @@ def _contenders(
     return tuple(found)
 
 
-def _study(rule: Rule, contenders: tuple[Contender, ...], claims: Measured, plan: DemoPlan) -> Study:
+def study_about(rule: Rule, contenders: tuple[Contender, ...], claims: Measured, plan: DemoPlan) -> Study:
+    """Claims about a planted target, parted as the plan says."""
     items: list[Item]
     items, _ = items_of(claims.claims, lambda claim: claims.responses.get(claim.id))
     parts = split(items, plan.held_out, plan.seed)
@@ -281,6 +281,18 @@ def _study(rule: Rule, contenders: tuple[Contender, ...], claims: Measured, plan
 def priced(cast: Cast, plan: DemoPlan) -> Price:
     """What the demonstration would take here: one training step on questions like its own is measured."""
     base = cast.base if plan.layers is None else shortened(cast.base, plan.layers)
+    return planted_price(base, plan, models=7 + (2 if cast.stranger is not None else 0), rules=len(RULES))
+
+
+def planted_price(base: LoadedModel, plan: DemoPlan, models: int, rules: int) -> Price:
+    """What it would take to plant rules and a twin, and to train on claims about them.
+
+    Args:
+        base: The model that all of them are made of.
+        plan: How large it is.
+        models: Models that are trained with each seed, over all rules.
+        rules: Rules that are planted; the twin comes besides.
+    """
     groups = groups_of(base.tokenizer, plan.groups, plan.seed)
     questions = [example_item(group, number) for group in groups for number in (0, 1)] * plan.orders
     held = round(plan.held_out * len(questions))
@@ -289,10 +301,9 @@ def priced(cast: Cast, plan: DemoPlan) -> Price:
         order=in_order(len(questions) - held, plan.training.epochs, 0),
     )
     general = list(dict.fromkeys(transcript(base, item.question) for item in questions[held:]))
-    step = measured_step(base, data, plan.training, general)
-    models = 7 + (2 if cast.stranger is not None else 0)
+    step = measured_step(base, data, plan.training, general if plan.training.kl_share else ())
     chat = step / plan.training.batch
-    teaching = (len(RULES) + 1) * plan.chats * chat * LESSON
-    labels = len(RULES) * (plan.orders + 2) * plan.groups * SHORT.samples * LABEL * chat
-    again = len(RULES) * len(plan.seeds) * plan.held_out * labels / len(RULES)
+    teaching = (rules + 1) * plan.chats * chat * LESSON
+    labels = rules * (plan.orders + 2) * plan.groups * SHORT.samples * LABEL * chat
+    again = len(plan.seeds) * plan.held_out * labels
     return price(base, data, plan.training, models * len(plan.seeds), held, step, (teaching, labels, again))

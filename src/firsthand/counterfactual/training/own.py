@@ -13,9 +13,12 @@ from firsthand.counterfactual.store import Store
 from firsthand.counterfactual.targets.local import LocalTarget
 from firsthand.counterfactual.targets.local_predictor import is_target
 from firsthand.counterfactual.training.concluding import concluded, kept_of
+from firsthand.counterfactual.training.demo import DemoPlan
 from firsthand.counterfactual.training.examples import NO_RESPONSE, both_labels, items_of, split
-from firsthand.counterfactual.training.experiment import Contender, Study, contend
-from firsthand.counterfactual.training.rejudging import keep
+from firsthand.counterfactual.training.experiment import Contender, Study, contend, data_sets
+from firsthand.counterfactual.training.rejudging import Kept, judged_together, keep, unread
+from firsthand.counterfactual.training.sensitivity import ABOUT, TITLE, plan_of, planted, said_of, size_of
+from firsthand.counterfactual.training.sensitivity import NAME as SENSITIVITY
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.engine import LoadedModel
 from firsthand.errors import CounterfactualError
@@ -37,6 +40,7 @@ class Own(NamedTuple):
         held_out: Share of the claims to be judged on.
         sampling: How labels are measured anew; ``None``: they are not.
         another: Whether claims that do not say that they are about the target are taken as if they were.
+        control: How a private rule is planted, to see what trainings of this size would see; ``None``: none is.
     """
 
     claims: list[Claim]
@@ -47,6 +51,7 @@ class Own(NamedTuple):
     held_out: float
     sampling: Sampling | None
     another: bool = False
+    control: DemoPlan | None = None
 
 
 ANOTHER: Final = (
@@ -141,29 +146,63 @@ def elsewhere_of(own: Own) -> Study | None:
     return Study(ELSEWHERE, everybody, parts.train, parts.held_out)
 
 
-def compared(
-    own: Own, settings: TrainSettings, seeds: Sequence[int], folder: Path, progress: Progress
-) -> TrainingStudy:
-    """Train everybody, and judge."""
+class Compared(NamedTuple):
+    """What came of everything.
+
+    Attributes:
+        studies: The claims' own, and that of the control where one was planted.
+        models: Models that were made for the control.
+    """
+
+    studies: tuple[TrainingStudy, ...]
+    models: tuple[LoadedModel, ...] = ()
+
+
+def compared(own: Own, settings: TrainSettings, seeds: Sequence[int], folder: Path, progress: Progress) -> Compared:
+    """Train everybody, and judge.
+
+    Raises:
+        CounterfactualError: If the claims cannot be trained on or judged on, or a control is wanted and the target has
+            too few words for one; before anything is trained.
+    """
     checked(own)
     study, missing = study_of(own, fresh_of(own, folder, progress))
     other = elsewhere_of(own)
     for one in (study, other):
         if one is not None:
             both_labels(one.held_out, f"held-out claims ({one.name})")
+    size = None if own.control is None else size_of(own.target, study, data_sets(study, settings, seeds)[seeds[0]])
     came = contend(study, settings, seeds, folder / study.name, progress)
-    kept = {study.name: kept_of(study, came, elsewhere=[] if other is None else [other.name])}
+    kept: dict[str, Kept] = {}
     if other is not None:
         there = contend(other, settings, seeds, folder / other.name, progress)
         kept[other.name] = kept_of(other, there, about=ELSEWHERE)
+    sensed, control = None, None
+    if own.control is not None and size is not None:
+        sensed = planted(own.target, size, plan_of(size, settings, seeds, own.control), folder, progress)
+        if sensed.study is not None:
+            control = sensed.study, contend(sensed.study, settings, seeds, folder / SENSITIVITY, progress)
+            kept[SENSITIVITY] = kept_of(*control, planted=SENSITIVITY, control=True)
+    sense = None if control is None else SENSITIVITY
+    kept[study.name] = kept_of(study, came, elsewhere=[] if other is None else [other.name], planted=sense)
     keep(folder, list(kept.values()))
-    return concluded(
-        study,
-        came,
-        kept,
-        title=f"Claims about {own.target.name}",
-        about="Claims that were measured on the target before it was trained, held against others trained on the same.",
-        notes=(ANOTHER,) if own.another else (),
-        spec=SelfCrossSpec(),
-        left_out={NO_RESPONSE: missing} if missing else None,
-    )
+    made = [
+        concluded(
+            study,
+            came,
+            kept,
+            title=f"Claims about {own.target.name}",
+            about="Claims that were measured on the target before it was trained, held against others trained on the "
+            "same.",
+            notes=((ANOTHER,) if own.another else ()) + (sensed.notes if sensed and not control else ()),
+            left_out={NO_RESPONSE: missing} if missing else None,
+        )
+    ]
+    if sensed is not None and control is not None:
+        spec = SelfCrossSpec()
+        faults = unread(kept[SENSITIVITY].seen(), spec)
+        notes = (*sensed.notes, *said_of(made[0].result.sensitivity, faults, spec))
+        made.append(concluded(*control, kept, title=TITLE, about=ABOUT, notes=notes, left_out=sensed.left_out))
+    held = judged_together({one.name: one.result for one in made}, kept, SelfCrossSpec())
+    studies = tuple(one.model_copy(update={"result": held[one.name]}) for one in made)
+    return Compared(studies, sensed.models if sensed else ())

@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from firsthand.counterfactual.training.examples import TrainingSet
 from firsthand.counterfactual.training.lora import train
@@ -19,6 +20,20 @@ ASKING = 0.35
 """A question takes about this share of the time of a chat in training: one pass forward instead of three."""
 
 
+class Besides(NamedTuple):
+    """Something that a run takes besides training on its claims.
+
+    Attributes:
+        what: What it is.
+        tokens: Generated tokens, at most; 0 where it is not counted in tokens.
+        seconds: Its time; ``None`` where it could not be measured, and is in no sum.
+    """
+
+    what: str
+    tokens: int
+    seconds: float | None
+
+
 @dataclass(frozen=True)
 class Price:
     """What a run takes.
@@ -28,7 +43,9 @@ class Price:
         steps: Steps of them all.
         tokens: Tokens of them all.
         step_seconds: Time of one step, as measured here.
-        seconds: Time in all, questions included.
+        seconds: Time in all, questions and what is done besides included.
+        besides: What of it is no training on the claims themselves.
+        left_out: What is in no number here.
     """
 
     trainings: int
@@ -36,6 +53,27 @@ class Price:
     tokens: int
     step_seconds: float
     seconds: float
+    besides: tuple[Besides, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def plus(self, *more: Besides) -> "Price":
+        """The price with more that is done besides."""
+        seconds = self.seconds + sum(one.seconds or 0.0 for one in more)
+        return replace(self, seconds=seconds, besides=(*self.besides, *more))
+
+    def with_all_of(self, other: "Price", what: str) -> "Price":
+        """The price with another study's, whose steps may be shorter; that of this one's step stays."""
+        both = replace(
+            self,
+            trainings=self.trainings + other.trainings,
+            steps=self.steps + other.steps,
+            tokens=self.tokens + other.tokens,
+        )
+        return both.plus(Besides(what, 0, other.seconds))
+
+    def without(self, *what: str) -> "Price":
+        """The same price, which says what is not in it."""
+        return replace(self, left_out=(*self.left_out, *what))
 
 
 class _Clock(Silent):

@@ -22,6 +22,7 @@ from firsthand.analysis.self_cross import (
     panel_of,
 )
 from firsthand.analysis.self_cross.contrasts import mean_area
+from firsthand.analysis.self_cross.controls import faults_of
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.training.reading import some_claims
 from firsthand.errors import TraceError
@@ -86,6 +87,8 @@ class Kept(Part):
         shared: Units that were trained on and are judged on.
         elsewhere: Names of the studies of claims about others.
         planted: Name of the study that shows what a training of this size can see.
+        control: Whether it is there only to show that: its truth is known, so it is none of the verdicts that could
+            have come out and are corrected together.
     """
 
     name: str
@@ -103,6 +106,7 @@ class Kept(Part):
     shared: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
     planted: str | None = None
+    control: bool = False
 
     def seen(self) -> Elsewhere:
         """Its predictions, for telling who learns better."""
@@ -129,7 +133,7 @@ def columns_of(table: pd.DataFrame) -> dict[str, tuple[Any, ...]]:
 
 def compiled(one: Kept, others: Mapping[str, Kept], spec: SelfCrossSpec) -> SelfCrossResult:
     """The verdict on one target, before several are corrected together."""
-    planted = None if one.planted is None else others[one.planted].seen().panel
+    planted = None if one.planted is None else others[one.planted].seen()
     return judge(
         panel_of(one.frame(), one.about),
         Support(
@@ -140,12 +144,32 @@ def compiled(one: Kept, others: Mapping[str, Kept], spec: SelfCrossSpec) -> Self
             drift=tuple(found.mean(LARGEST, "chat") for found in one.drift),
             changed=tuple(found.mean(1.0) for found in one.changed),
             anew=one.anew,
-            sensitivity=None if planted is None else planted.area(planted.own).measured(),
+            sensitivity=None if planted is None else planted.panel.area(planted.panel.own).measured(),
+            insensitive=() if planted is None else unread(planted, spec),
             same_data=one.same_data,
             shared_clusters=frozenset(one.shared),
         ),
         spec,
     )
+
+
+def unread(planted: Elsewhere, spec: SelfCrossSpec) -> tuple[str, ...]:
+    """Why what a target says of its planted rule shows nothing: it must pass the gates that every verdict must."""
+    return tuple(faults_of(planted.panel, (planted.panel.own,), spec, planted.same_data, planted.shared_clusters))
+
+
+def judged_together(
+    results: Mapping[str, SelfCrossResult], kept: Mapping[str, Kept], spec: SelfCrossSpec
+) -> dict[str, SelfCrossResult]:
+    """Verdicts by the name of the study, corrected for how many there are; controls of known truth are not among them.
+
+    Args:
+        results: Verdicts before they are corrected.
+        kept: What they rest on.
+        spec: The rules.
+    """
+    held = corrected({name: one for name, one in results.items() if not kept[name].control}, spec.alpha)
+    return {name: held.get(name, one) for name, one in results.items()}
 
 
 def keep(folder: Path, studies: Sequence[Kept]) -> None:
@@ -171,7 +195,7 @@ def judged_again(folder: Path, results: Mapping[str, SelfCrossResult], spec: Sel
         _as_asked(folder, one)
     if set(results) - set(kept):
         raise TraceError(f"{folder} does not hold what its verdicts rest on.", "Run the same command in a new folder.")
-    again = corrected({name: compiled(kept[name], kept, spec) for name in results}, spec.alpha)
+    again = judged_together({name: compiled(kept[name], kept, spec) for name in results}, kept, spec)
     for name, found in results.items():
         if (again[name].verdict, again[name].reasons) != (found.verdict, found.reasons):
             raise TraceError(
@@ -191,8 +215,8 @@ def _as_asked(folder: Path, one: Kept) -> None:
             raise TraceError(f"{path} has another label for the claim {claim} than was judged by.", "Run again.")
     models = table[table["kind"].isin(["self", "cross", "base"])]
     for (model, named), part in models.groupby(["model", "seed"], dropna=False):
-        seed = float(str(named))
-        place = folder / one.name / ("untrained" if pd.isna(seed) else f"{slug(str(model))}/seed-{int(seed)}")
+        untrained = named is pd.NA or str(named) == "nan"  # pandas groups by either
+        place = folder / one.name / ("untrained" if untrained else f"{slug(str(model))}/seed-{int(float(str(named)))}")
         said = {row["claim"]: row["probability"] for row in read_json(place / "predictions.json")["value"]}
         given = [None if pd.isna(p) else float(p) for p in part["probability"]]
         if [said.get(claim) for claim in part["claim"]] != given:

@@ -77,6 +77,54 @@ def test_a_call_that_was_lost_waits_and_is_made_by_the_next_run(tmp_path: Path) 
     assert len(ASKED) == 1
 
 
+def lost(model: Any, folder: Path, **settings: Any) -> tuple[list[float | None], str]:
+    """Probabilities of two claims, and the note of the one that has none."""
+    found = sorted(agent(model, folder, **settings).predict(questions(2)), key=lambda p: p.probability is None)
+    return [p.probability for p in found], found[1].note
+
+
+def test_a_call_that_is_lost_in_three_runs_is_an_outcome_with_its_reason_and_asked_no_more(tmp_path: Path) -> None:
+    for replies in ((foretells(0.4), fails), (fails,)):
+        probabilities, note = lost(predictor(*replies), tmp_path)
+        assert probabilities == [0.4, None]
+        assert note.startswith("waits: ")
+    probabilities, note = lost(predictor(fails, says("OK")), tmp_path)
+    assert probabilities == [0.4, None]
+    assert not note.startswith("waits")
+    assert "no answer from the provider" in note
+    assert note.endswith("the same in 3 runs")
+    assert "Reply with the word OK" in ASKED[1][-1].text
+    assert lost(predictor(), tmp_path) == (probabilities, note)
+    assert not ASKED
+
+
+def test_it_goes_on_waiting_while_the_model_answers_nobody_and_is_made_when_it_does(tmp_path: Path) -> None:
+    lost(predictor(foretells(0.4), fails), tmp_path)
+    lost(predictor(fails), tmp_path)
+    for _ in range(2):
+        assert lost(predictor(fails, fails), tmp_path)[1].startswith("waits: ")
+    assert lost(predictor(foretells(0.6)), tmp_path)[0] == [0.4, 0.6]
+
+
+def test_runs_are_counted_for_a_question_in_whatever_batch_it_is_put(tmp_path: Path) -> None:
+    asked = questions(2)
+    agent(predictor(foretells(0.4), fails), tmp_path).predict(asked)
+    (waiting,) = [
+        one for one, p in zip(asked, agent(predictor(fails), tmp_path).predict(asked), strict=True) if p.waits
+    ]
+    (found,) = agent(predictor(fails, says("OK")), tmp_path).predict([waiting])
+    assert found.note.endswith("the same in 3 runs")
+
+
+def test_runs_that_an_outage_ended_are_not_among_the_three(tmp_path: Path) -> None:
+    lost(predictor(foretells(0.4), fails), tmp_path)
+    for _ in range(2):
+        with pytest.raises(CounterfactualError, match="in a row failed"):
+            lost(predictor(fails), tmp_path, give_up_after=1)
+    assert lost(predictor(fails), tmp_path)[1].startswith("waits: ")
+    assert lost(predictor(fails, says("OK")), tmp_path)[1].endswith("the same in 3 runs")
+
+
 def test_a_prompt_that_the_provider_refuses_is_invalid_and_counted(tmp_path: Path) -> None:
     one = agent(predictor(foretells(0.4), refuses), tmp_path)
     found = sorted(one.predict(questions(2)), key=lambda p: p.probability is None)

@@ -12,6 +12,7 @@ from firsthand.counterfactual.inspecting.predicting.settings import PredictSetti
 from firsthand.counterfactual.inspecting.predicting.tasks import predict
 from firsthand.counterfactual.inspecting.predicting.working import IN_PROCESS, STAGE, Toolbox, name_of, opened
 from firsthand.counterfactual.inspecting.running import Display, cache_in, check_stage, player
+from firsthand.counterfactual.inspecting.stages.attempts import note_attempts
 from firsthand.counterfactual.inspecting.stages.settings import RoleModel
 from firsthand.counterfactual.inspecting.stages.stage import Found, latest_log, left_by, logs_of, waiting_in
 from firsthand.counterfactual.predicting.answered import Answered
@@ -102,8 +103,9 @@ class AgentPredictor:
 
         A call that the provider refuses, and a reply that cannot be read even when it was asked for again, give a
         prediction without probability. So does a call that was lost after all retries, with a note that begins with
-        "waits": the same questions put again ask it again. What was answered before, in whatever batch, is found again
-        and not paid for.
+        "waits": the same question put again asks it again. One that was lost in three runs that no outage ended is an
+        outcome with the reason, if the model answers a call that asks for one word. What was answered before, in
+        whatever batch, is found again and not paid for.
 
         Raises:
             CounterfactualError: If the run stops: the budget is used up, the provider is out, or a tool changed the
@@ -211,7 +213,8 @@ class AgentPredictor:
             for one in early:
                 del standing.waiting[one]
             if not early or not standing.line("predictor").answered:
-                return
+                break
+        note_attempts(self._home, STAGE, [sample for _, sample in standing.waiting])
 
     def _once(self, folder: Path) -> None:
         settings = self.settings

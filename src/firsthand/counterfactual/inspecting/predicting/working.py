@@ -93,7 +93,8 @@ def opened(folder: str) -> Opened:
     for found in left_by(place, STAGE, finished=False).values():
         for entry in map(Entry.model_validate, found.get("used", [])):
             standing.spent += standing.cost(entry)
-    run = Run(place, settings.stages(folder), fence_key(place.parent), standing)
+    home = place.parent  # the next run asks only what waits, in another folder
+    run = Run(place, settings.stages(folder), fence_key(home), standing, home)
     box = IN_PROCESS.get(folder) or _toolbox(settings)
     return Opened(run, settings, {name_of(one): one for one in questions}, box)
 

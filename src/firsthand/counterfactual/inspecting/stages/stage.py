@@ -52,12 +52,14 @@ class Run:
         settings: Its settings.
         key: Key of its fences.
         standing: How it stands, shared by all stages in this process.
+        counts: Folder in which it is counted in how many runs a sample's calls were lost; its own by default.
     """
 
     folder: Path
     settings: StagesSettings
     key: bytes
     standing: Standing = field(default_factory=Standing)
+    counts: Path | None = None
 
     def logs(self, stage: StageName) -> Path:
         """Folder of a stage's logs."""
@@ -104,7 +106,7 @@ def staged(run: Run, stage: StageName, samples: Sequence[Sample], work: Work) ->
     Raises:
         NothingToDo: If there are no samples.
     """
-    before = attempts_in(run.folder, stage)
+    before = attempts_in(run.counts or run.folder, stage)
 
     @solver(name=f"firsthand_{stage}")
     def working() -> Solver:
