@@ -76,7 +76,9 @@ class DemoPlan(Part):
     chats: int = 320
     dose: float = 1.5
     lessons: TrainSettings = LESSONS
-    training: TrainSettings = TrainSettings(rank=16, alpha=32.0, learning_rate=1e-3, kl_share=0.25, checkpoint_steps=10)
+    training: TrainSettings = TrainSettings(
+        rank=16, alpha=32.0, dropout=0.0, learning_rate=1e-3, kl_share=0.25, checkpoint_steps=10
+    )
     seed: int = 0
 
     def planting(self, rule: Rule, groups: tuple[Group, ...]) -> Planting:
@@ -96,7 +98,7 @@ QUICK: Final = DemoPlan(
     chats=400,
     lessons=LESSONS.model_copy(update={"learning_rate": 2e-3}),
     training=TrainSettings(
-        rank=16, alpha=32.0, learning_rate=3e-3, batch=4, epochs=2, kl_share=0.25, checkpoint_steps=20
+        rank=16, alpha=32.0, dropout=0.0, learning_rate=3e-3, batch=4, epochs=2, kl_share=0.25, checkpoint_steps=20
     ),
 )
 """Four layers do not take the visible rule, or lose the planted one when they are trained."""
