@@ -21,7 +21,7 @@ DRAWS = 4000
 SEED = 0
 CLUSTER = "cluster"
 SEEDS = "seed"
-TOGETHER = "clusters and seeds together"
+TOGETHER = "combined clusters and seeds"
 
 
 @dataclass(frozen=True)
