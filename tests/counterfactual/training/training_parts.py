@@ -94,8 +94,8 @@ class Following:
     def respond(self, requests: Sequence[Request]) -> list[list[Response]]:
         found = []
         for one in requests:
-            listed = one.prompt.turns[-1].content
-            said = LIVE if any(word in listed for word in self.words) else DEAD
+            listed = one.prompt.turns[-1].content.split()
+            said = LIVE if any(word in self.words for word in listed) else DEAD
             found.append([Response(text=said)] * one.samples)
         return found
 
