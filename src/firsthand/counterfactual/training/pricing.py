@@ -37,6 +37,13 @@ class Price:
     step_seconds: float
     seconds: float
 
+    def __add__(self, other: "Price") -> "Price":
+        """Both; the time of a step is the mean of all steps."""
+        steps = self.steps + other.steps
+        mean = (self.steps * self.step_seconds + other.steps * other.step_seconds) / max(1, steps)
+        trainings, tokens = self.trainings + other.trainings, self.tokens + other.tokens
+        return Price(trainings, steps, tokens, mean, self.seconds + other.seconds)
+
 
 class _Clock(Silent):
     """Notes when steps end."""

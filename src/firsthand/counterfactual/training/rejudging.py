@@ -148,6 +148,17 @@ def compiled(one: Kept, others: Mapping[str, Kept], spec: SelfCrossSpec) -> Self
     )
 
 
+def together(
+    results: Mapping[str, SelfCrossResult], kept: Mapping[str, Kept], spec: SelfCrossSpec
+) -> dict[str, SelfCrossResult]:
+    """Verdicts corrected for how many of them could have been ``privileged``.
+
+    Without a sibling that is out of reach whatever comes out, which was settled before; so such a study is not counted.
+    """
+    able = {name: one for name, one in results.items() if kept[name].siblings}
+    return {**results, **corrected(able, spec.alpha)}
+
+
 def keep(folder: Path, studies: Sequence[Kept]) -> None:
     """Keep what verdicts rest on."""
     for one in studies:
@@ -171,7 +182,7 @@ def judged_again(folder: Path, results: Mapping[str, SelfCrossResult], spec: Sel
         _as_asked(folder, one)
     if set(results) - set(kept):
         raise TraceError(f"{folder} does not hold what its verdicts rest on.", "Run the same command in a new folder.")
-    again = corrected({name: compiled(kept[name], kept, spec) for name in results}, spec.alpha)
+    again = together({name: compiled(kept[name], kept, spec) for name in results}, kept, spec)
     for name, found in results.items():
         if (again[name].verdict, again[name].reasons) != (found.verdict, found.reasons):
             raise TraceError(
