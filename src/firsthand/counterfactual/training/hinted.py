@@ -29,7 +29,7 @@ from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.responses import Response
 from firsthand.counterfactual.store import Store
 from firsthand.counterfactual.targets.choosing import ChoosingTarget
-from firsthand.counterfactual.training.examples import UNBALANCED, TrainingSet, items_of, split
+from firsthand.counterfactual.training.examples import UNBALANCED, TrainingSet, both_labels, items_of, split
 from firsthand.counterfactual.training.examples import Item as TrainingItem
 from firsthand.counterfactual.training.experiment import Contender, Study, data_sets, general_of
 from firsthand.counterfactual.training.folders import write_claims
@@ -52,8 +52,8 @@ _AT_ONCE: Final = 16
 TITLE: Final = "A cue in real exam questions, on a model that nobody planted anything in"
 ABOUT: Final = (
     "A sentence in the prompt points at one option. The claims say that without it the answer changes, which is so for "
-    "half of them, by exact probabilities of the untrained model. Whether a model can know this of itself is not known, "
-    "so no verdict must come out."
+    "half of them, by exact probabilities of the untrained model. Whether a model can know this of itself is unknown: "
+    "no verdict must come out."
 )
 NO_QUESTIONS: Final = (
     "Nothing was asked about hints in real exam questions: no questions come with this package, and none were given "
@@ -115,16 +115,21 @@ def hinted(
         return f"{few}: as many of both kinds make {len(claims)} claims, and {plan.least} are the fewest."
     responses = transcripts_of(outcome.kept, target.identity)
     items, _ = items_of(claims, lambda claim: responses.get(claim.id))
-    contenders = (Contender(base, base.name, "self"), Contender(stranger, stranger.name, "cross"))
     try:
-        study = _study(items, contenders, outcome, plan)
-        data_sets(study, plan.training, (plan.seed,))
+        study = _study(items, _contenders(base, stranger), outcome, plan)
+        both_labels(study.held_out, "claims that were to be judged on")
+        short = len(data_sets(study, plan.training, (plan.seed,))[plan.seed].examples)
     except CounterfactualError as error:
         return f"{few}. {error.problem}"
-    if (why := _one_sided(study.held_out)) is not None:
-        return f"{few}. {why}"
+    if short < len(study.train) / 2:
+        return f"{few}. Of {len(study.train)} to train on, {short} are short enough for both models and of both kinds."
     write_claims(folder / "claims" / f"{NAME}.jsonl", claims)
     return Hinted(study, plan.training, left_out, (f"{found}.", *_notes(plan)))
+
+
+def _contenders(base: LoadedModel, stranger: LoadedModel) -> tuple[Contender, Contender]:
+    other = stranger.name if stranger.name != base.name else f"{stranger.name} (stranger)"
+    return Contender(base, base.name, "self"), Contender(stranger, other, "cross")
 
 
 def _taken(outcome: Outcome, identity: str, plan: HintPlan) -> tuple[tuple[Claim, ...], dict[str, int]]:
@@ -152,13 +157,6 @@ def _study(items: Sequence[TrainingItem], contenders: tuple[Contender, ...], out
         )
 
     return Study(NAME, contenders, parts.train, parts.held_out, held, plan.sampling, anew)
-
-
-def _one_sided(items: Sequence[TrainingItem]) -> str | None:
-    true = sum(item.label for item in items)
-    if 0 < true < len(items):
-        return None
-    return f"Of {len(items)} claims that were to be judged on, {true} are true, and both kinds are needed."
 
 
 def _notes(plan: HintPlan) -> tuple[str, ...]:
@@ -215,11 +213,14 @@ def priced_hints(base: LoadedModel, stranger: LoadedModel, exam: Exam, plan: Hin
     most = min(plan.most, len(exam.cases))
     items = [_example(case, number, target.identity) for number, case in enumerate(exam.cases[:most])]
     parts = split(items, plan.held_out, plan.seed)
-    contenders = (Contender(base, base.name, "self"), Contender(stranger, stranger.name, "cross"))
+    contenders = _contenders(base, stranger)
     study = Study(NAME, contenders, parts.train, parts.held_out)
-    data = data_sets(study, plan.training, (plan.seed,))[plan.seed]
     each = 1 / (reads_a_second(target, exam.cases) or 1.0)
     reading = 2 * each * (len(exam.cases) + len(seeds) * len(parts.held_out))
+    try:
+        data = data_sets(study, plan.training, (plan.seed,))[plan.seed]
+    except CounterfactualError:  # chats that one of the models cannot be given: then nothing is trained
+        return Price(0, 0, 0, 0.0, reading)
     prices = [_priced(one.loaded, study, data, plan, len(seeds)) for one in contenders]
     both = prices[0] + prices[1]
     return replace(both, seconds=both.seconds + reading)
