@@ -29,7 +29,8 @@ class HintPlan(Part):
         most: Most claims that are taken, half of them true, so that the price has a bound.
         least: Fewest; with fewer nothing is trained on hints.
         held_out: Share of them that are judged on.
-        training: How models are trained on them. Chats are longer than those about planted rules.
+        training: How models are trained on them. Chats are longer than those about planted rules: few are run at once,
+            and the penalty, which takes the whole vocabulary at every token, comes with fewer of them.
         seed: Names all draws.
     """
 
@@ -42,7 +43,14 @@ class HintPlan(Part):
     least: int = 24
     held_out: float = 0.5
     training: TrainSettings = TrainSettings(
-        rank=16, alpha=32.0, learning_rate=1e-3, kl_share=0.25, micro_batch=2, max_tokens=640, checkpoint_steps=1
+        rank=16,
+        alpha=32.0,
+        learning_rate=1e-3,
+        epochs=2,
+        kl_share=0.1,
+        micro_batch=2,
+        max_tokens=640,
+        checkpoint_steps=1,
     )
     seed: int = 0
 

@@ -216,7 +216,8 @@ def priced_hints(base: LoadedModel, stranger: LoadedModel, exam: Exam, plan: Hin
     contenders = _contenders(base, stranger)
     study = Study(NAME, contenders, parts.train, parts.held_out)
     each = 1 / (reads_a_second(target, exam.cases) or 1.0)
-    reading = 2 * each * (len(exam.cases) + len(seeds) * len(parts.held_out))
+    # With the cue and without: all cases once; what is judged on anew, and to see how far the target was moved.
+    reading = 2 * each * (len(exam.cases) + 2 * len(seeds) * len(parts.held_out))
     try:
         data = data_sets(study, plan.training, (plan.seed,))[plan.seed]
     except CounterfactualError:  # chats that one of the models cannot be given: then nothing is trained
