@@ -34,3 +34,15 @@ def test_what_cannot_be_done_is_said_before_a_model_is_loaded(words: tuple[str, 
     error = ask("run", str(tmp_path / "none.jsonl"), "--target", "a", *given)
     assert isinstance(error, CounterfactualError)
     assert why in error.problem
+
+
+def test_a_folder_without_questions_is_told_before_a_model_is_loaded(tmp_path: Path) -> None:
+    error = ask("demo", "--model", str(tmp_path / "none"), "--mmlu", str(tmp_path / "nowhere"), "--out", str(tmp_path))
+    assert isinstance(error, CounterfactualError)
+    assert "nowhere" in error.problem
+
+
+def test_the_quick_demonstration_takes_no_questions(tmp_path: Path) -> None:
+    error = ask("demo", "--quick", "--model", str(tmp_path / "none"), "--mmlu", str(tmp_path))
+    assert isinstance(error, CounterfactualError)
+    assert "no part on hints" in error.problem

@@ -113,6 +113,15 @@ def test_a_training_held_to_its_base_on_other_chats_is_another() -> None:
     assert not one.same_run(one.model_copy(update={"general": "h"}))
 
 
+def test_a_part_may_be_asked_for_later_and_in_one_way_only(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    first = begun(folder, {"dtype": "float32"})
+    assert begun(folder, {"dtype": "float32"}, {"hints": "these"}) == first
+    assert begun(folder, {"dtype": "float32"}) == first  # without them again
+    with pytest.raises(TraceError, match="other settings"):
+        begun(folder, {"dtype": "float32"}, {"hints": "others"})
+
+
 def test_a_folder_of_another_kind_of_run_is_refused(tmp_path: Path) -> None:
     begun(tmp_path / "new", {"dtype": "float32"})
     begun(tmp_path / "new", {"dtype": "float32"})

@@ -15,6 +15,7 @@ from firsthand.counterfactual.training.rejudging import (
     columns_of,
     compiled,
     judged_again,
+    judged_together,
     keep,
     slug,
 )
@@ -99,3 +100,16 @@ def test_predictions_that_are_not_those_that_were_judged_are_found(folder: Path)
 def test_a_result_without_what_it_rests_on_is_found(folder: Path) -> None:
     with pytest.raises(TraceError, match="does not hold what its verdicts rest on"):
         judged_again(folder, {"other": result(folder)}, SPEC)
+
+
+def test_a_study_that_cannot_be_privileged_costs_the_others_nothing(folder: Path) -> None:
+    kept = Kept.model_validate_json((folder / "judged" / "private.json").read_text())
+    one = result(folder).model_copy(update={"p": 0.02})
+    bare = one.model_copy(update={"verdict": Verdict.INSUFFICIENT, "p": 1.0})
+    others = {f"other {n}": bare for n in range(3)}
+    without = {name: kept.model_copy(update={"siblings": ()}) for name in others}
+    held = judged_together({"private": one, **others}, {"private": kept, **without}, SPEC)
+    assert held["private"].p == one.p
+    assert held["private"].verdict is Verdict.PRIVILEGED
+    with_sibling = judged_together({"private": one, **others}, {"private": kept, **dict.fromkeys(others, kept)}, SPEC)
+    assert with_sibling["private"].verdict is Verdict.INSUFFICIENT

@@ -26,6 +26,9 @@ def demo(
     quick: Annotated[bool, typer.Option("--quick", help="A shortened model and fewer trainings: minutes.")] = False,
     model: Annotated[str, typer.Option(help="The model that targets are made of.")] = "smollm2",
     stranger: Annotated[str, typer.Option(help="A model of another family; none: only the sibling.")] = "gemma3-270m",
+    mmlu: Annotated[
+        Path | None, typer.Option(help="Exam questions in MMLU's layout: hints in them are a part of their own.")
+    ] = None,
     out: Out = Path("runs/train-demo"),
     dry_run: DryRun = False,
     json: Json = None,
@@ -36,7 +39,7 @@ def demo(
     _needed()
     from firsthand.cli.train.demo import run_demo
 
-    run_demo(quick, model, stranger, out, dry_run, json, device, dtype)
+    run_demo(quick, model, stranger, mmlu, out, dry_run, json, device, dtype)
 
 
 @train_app.command("run")

@@ -30,8 +30,9 @@ def ended(
     begun: datetime,
     command: str,
     json: Path | None,
+    limits: tuple[str, ...] = (),
 ) -> None:
-    """Write and print what was found.
+    """Write and print what was found, with what else may not be concluded.
 
     Raises:
         InstrumentError: If a planted truth did not come out, after everything was written and printed.
@@ -45,7 +46,7 @@ def ended(
         spec=SelfCrossSpec(),
         models=cards(models),
         studies=studies,
-        limits=LIMITS,
+        limits=(*LIMITS, *limits),
         reproduce=(command,),
     )
     write_json(document, out / RESULT)

@@ -8,11 +8,10 @@ lot tells. On the visible rule's claims both are rivals like any other, which sh
 something.
 """
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from firsthand.analysis.self_cross import SelfCrossSpec, corrected
+from firsthand.analysis.self_cross import SelfCrossSpec
 from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.responses import Sampling
 from firsthand.counterfactual.targets.local import LocalTarget
@@ -29,13 +28,15 @@ from firsthand.counterfactual.training.examples import (
 )
 from firsthand.counterfactual.training.experiment import Contended, Contender, Study, contend
 from firsthand.counterfactual.training.folders import write_claims
+from firsthand.counterfactual.training.hint_plan import Exam, HintPlan
+from firsthand.counterfactual.training.hinted import ABOUT, TITLE, Hinted, priced_hints
 from firsthand.counterfactual.training.planting.claims import Measured, example_item, measured, taken
 from firsthand.counterfactual.training.planting.rules import RULES, Rule
 from firsthand.counterfactual.training.planting.shortened import shortened
 from firsthand.counterfactual.training.planting.state import LESSONS, Planting, plant
 from firsthand.counterfactual.training.planting.words import Group, groups_of, other_lot
 from firsthand.counterfactual.training.pricing import Price, measured_step, price
-from firsthand.counterfactual.training.rejudging import keep
+from firsthand.counterfactual.training.rejudging import judged_together, keep
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.engine import LoadedModel
 from firsthand.progress import Progress
@@ -64,6 +65,7 @@ class DemoPlan(Part):
         dose: Length of the private rule's direction, in mean lengths of the embeddings.
         lessons: How a target is taught its rule.
         training: How models are trained on claims.
+        hints: How large the part on hints in exam questions is, where questions are given; ``None``: there is none.
         seed: Names all draws.
     """
 
@@ -79,6 +81,7 @@ class DemoPlan(Part):
     training: TrainSettings = TrainSettings(
         rank=16, alpha=32.0, dropout=0.0, learning_rate=1e-3, kl_share=0.25, checkpoint_steps=10
     )
+    hints: HintPlan | None = HintPlan()
     seed: int = 0
 
     def planting(self, rule: Rule, groups: tuple[Group, ...]) -> Planting:
@@ -92,6 +95,7 @@ FULL: Final = DemoPlan()
 QUICK: Final = DemoPlan(
     layers=6,
     stranger=False,
+    hints=None,
     groups=60,
     orders=1,
     held_out=0.5,
@@ -133,31 +137,8 @@ class Cast(NamedTuple):
     stranger: LoadedModel | None
 
 
-class Extra(NamedTuple):
-    """Claims of another kind that join the demonstration.
-
-    Attributes:
-        study: Claims and contenders; the target is the sibling itself, and the stranger its rival.
-        title: Heading.
-        about: What the claims are about.
-        expected: The verdict that must come out; ``None`` where the truth is not known.
-    """
-
-    study: Study
-    title: str
-    about: str
-    expected: Verdict | None = None
-
-
-MORE: list[Callable[[Cast, DemoPlan, Path, Progress], Extra | None]] = []
-"""The place for claims of other kinds, such as hints on questions of MMLU: functions that make a study, or ``None``.
-
-Each is trained, judged and shown like the planted ones; the planted private rule serves as its proof of sensitivity.
-"""
-
-
 def demonstrate(
-    cast: Cast, plan: DemoPlan, folder: Path, progress: Progress
+    cast: Cast, plan: DemoPlan, folder: Path, progress: Progress, hints: Hinted | None = None
 ) -> tuple[tuple[TrainingStudy, ...], list[LoadedModel]]:
     """Plant, measure, train, ask and judge; what is finished in the folder is taken from it.
 
@@ -166,6 +147,7 @@ def demonstrate(
         plan: How large it is.
         folder: The run's folder.
         progress: Who is told.
+        hints: Claims about hints, which are trained and judged on too; measured before anything is planted.
 
     Returns:
         The judged studies, and every model that took part.
@@ -185,18 +167,22 @@ def demonstrate(
     studies = {rule: study_about(rule, contenders[rule], claims[rule], plan) for rule in RULES}
     for rule, found in claims.items():
         write_claims(folder / "claims" / f"{rule}.jsonl", found.claims)
-    extras = [made for make in MORE if (made := make(cast, plan, folder, progress)) is not None]
-    everything: list[Study] = [*studies.values(), *(one.study for one in extras)]
-    for one in everything:
+    for one in studies.values():
         both_labels(one.held_out, f"held-out claims of {one.name}")
-    came = {one.name: contend(one, plan.training, plan.seeds, folder / one.name, progress) for one in everything}
-    judged = _judged(studies, extras, came, claims, folder)
-    return judged, [*targets.values(), twin, base, *([cast.stranger] if cast.stranger else [])]
+    settings = {one.name: plan.training for one in studies.values()}
+    everything: list[Study] = list(studies.values())
+    if hints is not None:
+        everything.append(hints.study)
+        settings[hints.study.name] = hints.training
+    came = {one.name: contend(one, settings[one.name], plan.seeds, folder / one.name, progress) for one in everything}
+    judged = _judged(studies, hints, came, claims, folder)
+    others = [one.loaded for one in hints.study.contenders] if hints is not None else []
+    return judged, [*targets.values(), twin, base, *([cast.stranger] if cast.stranger else []), *others]
 
 
 def _judged(
     studies: dict[Rule, Study],
-    extras: Sequence[Extra],
+    hints: Hinted | None,
     came: dict[str, Contended],
     claims: dict[Rule, Measured],
     folder: Path,
@@ -209,8 +195,11 @@ def _judged(
             elsewhere=[other.name for other in studies.values() if other.name != one.name],
             planted="private",
         )
-        for one in (*studies.values(), *(extra.study for extra in extras))
+        for one in studies.values()
     }
+    if hints is not None:
+        # Other trainings than those of the planted rules, so what these show of learning does not carry over.
+        kept[hints.study.name] = kept_of(hints.study, came[hints.study.name])
     keep(folder, list(kept.values()))
     found = []
     for rule, study in studies.items():
@@ -227,19 +216,20 @@ def _judged(
                 left_out={f"labels {why}": count for why, count in claims[rule].left_out.items()},
             )
         )
-    found += [
-        concluded(
-            extra.study,
-            came[extra.study.name],
-            kept,
-            title=extra.title,
-            about=extra.about,
-            expected=extra.expected,
-            spec=spec,
+    if hints is not None:
+        found.append(
+            concluded(
+                hints.study,
+                came[hints.study.name],
+                kept,
+                title=TITLE,
+                about=ABOUT,
+                spec=spec,
+                left_out=hints.left_out,
+                notes=hints.notes,
+            )
         )
-        for extra in extras
-    ]
-    held = corrected({one.name: one.result for one in found}, spec.alpha)
+    held = judged_together({one.name: one.result for one in found}, kept, spec)
     return tuple(one.model_copy(update={"result": held[one.name]}) for one in found)
 
 
@@ -280,10 +270,19 @@ def study_about(rule: Rule, contenders: tuple[Contender, ...], claims: Measured,
     return Study(rule, contenders, parts.train, parts.held_out, held, SHORT)
 
 
-def priced(cast: Cast, plan: DemoPlan) -> Price:
-    """What the demonstration would take here: one training step on questions like its own is measured."""
+def priced(cast: Cast, plan: DemoPlan, exam: Exam | None = None) -> Price:
+    """What the demonstration would take here: one training step on questions like its own is measured.
+
+    Args:
+        cast: The models.
+        plan: How large it is.
+        exam: Questions for the part on hints, if there are any.
+    """
     base = cast.base if plan.layers is None else shortened(cast.base, plan.layers)
-    return planted_price(base, plan, models=7 + (2 if cast.stranger is not None else 0), rules=len(RULES))
+    planted = planted_price(base, plan, models=7 + (2 if cast.stranger is not None else 0), rules=len(RULES))
+    if exam is None or plan.hints is None or cast.stranger is None:
+        return planted
+    return planted + priced_hints(cast.base, cast.stranger, exam, plan.hints, plan.seeds)
 
 
 def planted_price(base: LoadedModel, plan: DemoPlan, models: int, rules: int) -> Price:

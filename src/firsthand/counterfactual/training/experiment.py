@@ -4,7 +4,7 @@ A folder holds ``MODEL/seed-N/adapter`` and ``MODEL/seed-N/predictions.json``. W
 missing is made, so a run that was stopped goes on.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -62,6 +62,8 @@ class Study(NamedTuple):
         held_out: Claims to be judged on.
         claims: The held-out claims, for measuring anew; empty where the target cannot be drawn from.
         sampling: How responses are drawn when labels are measured anew.
+        anew: Measures the labels anew on the trained target, where they did not come from drawn responses; it goes by
+            ``sampling`` and ``claims`` alone.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Study(NamedTuple):
     held_out: tuple[Item, ...]
     claims: tuple[Claim, ...] = ()
     sampling: Sampling = Sampling(samples=10, max_tokens=100)
+    anew: Callable[[LoadedModel], Relabelling] | None = None
 
     @property
     def target(self) -> Contender:
@@ -259,7 +262,7 @@ def _relabelled(model: LoadedModel, study: Study, place: Path, progress: Progres
     if held is not None:
         return Relabelling.model_validate(held)
     progress.say(f"{study.name}: measuring {len(study.claims)} labels anew on the trained target")
-    found = relabel(study.claims, target, study.sampling.samples)
+    found = study.anew(model) if study.anew else relabel(study.claims, target, study.sampling.samples)
     _keep(place / "relabelled.json", key, found.model_dump(mode="json"))
     return found
 

@@ -31,12 +31,13 @@ _LISTED: Final = (
 )
 
 
-def begun(folder: Path, asked: Mapping[str, Any]) -> datetime:
+def begun(folder: Path, asked: Mapping[str, Any], later: Mapping[str, Any] | None = None) -> datetime:
     """When a run was begun, noted the first time.
 
     Args:
         folder: The run's folder.
         asked: What was asked for, as JSON; a folder in which something else was begun is refused.
+        later: What may be asked for in a run that was begun without it, each part in one way only.
 
     Raises:
         TraceError: If the folder holds another run, or files of any other kind.
@@ -44,13 +45,16 @@ def begun(folder: Path, asked: Mapping[str, Any]) -> datetime:
     path = folder / MARKER
     if path.exists():
         held = read_json(path)
-        if held.get("asked") != dict(asked):
+        parts = {**dict(later or {}), **held.get("later", {})}
+        if held.get("asked") != dict(asked) or any(parts[name] != value for name, value in (later or {}).items()):
             raise TraceError(f"{folder} holds a training run of other settings.", "Name another folder with --out.")
+        if parts != held.get("later", {}):
+            write_json(path, {**held, "later": parts})
         return datetime.fromisoformat(held["begun"])
     if folder.is_dir() and any(folder.iterdir()):
         raise TraceError(f"{folder} holds files, and no training run.", "Name a new folder with --out.")
     now = datetime.now(UTC)
-    write_json(path, {"asked": dict(asked), "begun": now.isoformat(), "files": {}})
+    write_json(path, {"asked": dict(asked), "later": dict(later or {}), "begun": now.isoformat(), "files": {}})
     return now
 
 

@@ -75,6 +75,13 @@ class Price:
         """The same price, which says what is not in it."""
         return replace(self, left_out=(*self.left_out, *what))
 
+    def __add__(self, other: "Price") -> "Price":
+        """Both; the time of a step is the mean of all steps."""
+        steps = self.steps + other.steps
+        mean = (self.steps * self.step_seconds + other.steps * other.step_seconds) / max(1, steps)
+        trainings, tokens = self.trainings + other.trainings, self.tokens + other.tokens
+        return Price(trainings, steps, tokens, mean, self.seconds + other.seconds)
+
 
 class _Clock(Silent):
     """Notes when steps end."""

@@ -161,14 +161,18 @@ def unread(planted: Elsewhere, spec: SelfCrossSpec) -> tuple[str, ...]:
 def judged_together(
     results: Mapping[str, SelfCrossResult], kept: Mapping[str, Kept], spec: SelfCrossSpec
 ) -> dict[str, SelfCrossResult]:
-    """Verdicts by the name of the study, corrected for how many there are; controls of known truth are not among them.
+    """Verdicts by the name of the study, corrected for how many of them could have been ``privileged``.
+
+    Controls of known truth are not counted, nor is a study without a sibling: there it was out of reach from the start.
 
     Args:
         results: Verdicts before they are corrected.
         kept: What they rest on.
         spec: The rules.
     """
-    held = corrected({name: one for name, one in results.items() if not kept[name].control}, spec.alpha)
+    held = corrected(
+        {name: one for name, one in results.items() if kept[name].siblings and not kept[name].control}, spec.alpha
+    )
     return {name: held.get(name, one) for name, one in results.items()}
 
 
