@@ -187,7 +187,7 @@ def test_hints_are_trained_judged_and_rejudged_beside_the_planted_rules(
         followed=1.0,
     )
     monkeypatch.setattr(demo, "plant", lambda base, *_: base)
-    monkeypatch.setattr(demo, "_claims", lambda *_: claims)
+    monkeypatch.setattr(demo, "claims_about", lambda *_: claims)
     plan = DemoPlan(groups=8, seeds=(0,), training=QUICK.model_copy(update={"epochs": 1}), hints=PLAN)
     found = made(base, other, exam, tmp_path)
     judged, _ = demonstrate(Cast(base, other), plan, tmp_path, Silent(), found)
