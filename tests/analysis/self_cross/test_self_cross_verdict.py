@@ -270,6 +270,26 @@ def test_an_absence_needs_a_planted_rule_that_was_read_with_as_much_training() -
         assert why in reasons(result)
 
 
+@pytest.mark.parametrize(
+    ("moved", "why"),
+    [
+        ({"changed": (MANY,), "anew": 1.0}, "training turned 30% of the labels"),
+        ({"changed": (), "anew": 0.0, "drift": ()}, "was not measured"),
+        ({"changed": (), "anew": 0.0, "drift": (FAR,)}, "training moved the model"),
+    ],
+)
+def test_what_a_target_no_longer_does_shows_neither_absence_nor_the_reverse(moved: dict[str, object], why: str) -> None:
+    seen = Measured.approximate(0.95, 0.02, 40, (0.0, 1.0))
+    panel, support = both(np.random.default_rng(1), Models(shared=0.2), clusters=200)
+    absent = judge(panel, replace(support, sensitivity=seen, **moved))  # type: ignore[arg-type]
+    panel, support = private()
+    told = with_own(panel, probability=1.0 - panel.own.probability)
+    reverse = judge(told, replace(support, **moved))  # type: ignore[arg-type]
+    for result in (absent, reverse):
+        assert result.verdict is Verdict.INSUFFICIENT
+        assert why in reasons(result)
+
+
 def test_over_many_targets_one_lucky_verdict_does_not_stand() -> None:
     one = judge(*private())
     lucky = one.model_copy(update={"p": 0.04})

@@ -12,7 +12,7 @@ from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.training.demo import FULL, QUICK
 
 sys.path.insert(0, str(Path(__file__).parent))
-from training_parts import claims_of, written
+from training_parts import claims_of, kin_of, written
 
 PRICE = re.compile(r"(\d+) trainings, [\d,]+ steps, [\d,]+ tokens; a step takes")
 
@@ -33,7 +33,7 @@ def test_the_dry_run_of_own_claims_tells_its_price(words_folder: Path, tmp_path:
     claims = written(tmp_path / "claims.jsonl", claims_of("t"))
     settings = tmp_path / "settings.yaml"
     settings.write_text(f"{{rank: 4, batch: 4, kl_share: {share}}}\n")
-    words = [str(claims), "--target", str(words_folder), "--cross", str(_copy(words_folder, tmp_path))]
+    words = [str(claims), "--target", str(words_folder), "--cross", str(kin_of(words_folder, tmp_path))]
     words.append("--target-is-another")
     said = CliRunner().invoke(app, ["train", "run", *words, "--settings", str(settings), "--dry-run"])
     assert said.exception is None
@@ -46,7 +46,7 @@ def dry_run(words_folder: Path, tmp_path: Path, claims: list[Claim], *more: str)
     exported = written(tmp_path / "claims.jsonl", claims)
     settings = tmp_path / "settings.yaml"
     settings.write_text("{rank: 4, batch: 4}\n")
-    words = [str(exported), "--target", str(words_folder), "--cross", str(_copy(words_folder, tmp_path))]
+    words = [str(exported), "--target", str(words_folder), "--cross", str(kin_of(words_folder, tmp_path))]
     words += ["--target-is-another", "--settings", str(settings), "--dry-run", *more]
     said = CliRunner().invoke(app, ["train", "run", *words])
     assert said.exception is None
@@ -75,10 +75,10 @@ def test_the_positive_control_is_in_the_price(words_folder: Path, tmp_path: Path
     assert "For the positive control of --sensitivity: about" in said
 
 
-def _copy(folder: Path, at: Path) -> Path:
-    """The same model under another name."""
-    copy = at / "copy"
-    copy.mkdir(parents=True)
-    for path in folder.iterdir():
-        (copy / path.name).write_bytes(path.read_bytes())
-    return copy
+def test_claims_elsewhere_are_priced_by_how_many_they_are(words_folder: Path, tmp_path: Path) -> None:
+    plain = dry_run(words_folder, tmp_path, claims_of("t"), "--samples", "0")
+    more = written(tmp_path / "elsewhere.jsonl", claims_of("a third", 40))
+    also = ("--elsewhere", str(more), "--elsewhere-is-another")
+    both = dry_run(words_folder, tmp_path / "both", claims_of("t"), "--samples", "0", *also)
+    steps = [int(re.findall(r"([\d,]+) steps", said)[0].replace(",", "")) for said in (plain, both)]
+    assert steps[1] > 5 * steps[0]

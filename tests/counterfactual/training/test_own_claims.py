@@ -27,7 +27,7 @@ from training_parts import claims_of, items
 
 
 def own(target: LoadedModel, about: str, **changes: object) -> Own:
-    kin = replace(target, name="kin")
+    kin = replace(target, name="kin", weights_sha256="1" * 64)
     made = Own(
         claims=claims_of(about), target=target, cross=(kin,), siblings=frozenset({"kin"}), elsewhere=[],
         held_out=0.3, sampling=None,
@@ -46,10 +46,24 @@ def test_claims_must_be_about_the_target_or_be_said_to_be(words_model: LoadedMod
     checked(own(words_model, "someone else", another=True))
 
 
+def test_nobody_is_compared_with_itself(words_model: LoadedModel) -> None:
+    copy = replace(words_model, name="copy")
+    with pytest.raises(CounterfactualError, match="has the weights of the target"):
+        checked(own(words_model, identity(words_model), cross=(copy,)))
+
+
+def test_names_that_would_share_a_folder_are_refused(words_model: LoadedModel) -> None:
+    two = tuple(replace(words_model, name=name, weights_sha256=name * 32) for name in ("a/b", "a b"))
+    with pytest.raises(CounterfactualError, match="Two models have the name"):
+        study_of(own(words_model, identity(words_model), cross=two), {})
+
+
 def test_claims_about_one_who_is_compared_are_no_control_of_ability(words_model: LoadedModel) -> None:
     rival = replace(words_model, name="rival", weights_sha256="0" * 64)
     asked = own(words_model, identity(words_model), cross=(rival,), siblings=frozenset())
-    checked(asked._replace(elsewhere=claims_of("a third")))
+    checked(asked._replace(elsewhere=claims_of("a third"), third=True))
+    with pytest.raises(CounterfactualError, match="--elsewhere-is-another"):
+        checked(asked._replace(elsewhere=claims_of("a third")))
     with pytest.raises(CounterfactualError, match="about rival, which is compared"):
         checked(asked._replace(elsewhere=claims_of(identity(rival))))
 
@@ -80,7 +94,7 @@ def test_a_response_to_show_is_drawn_once_and_kept_and_one_that_came_with_the_cl
 
 @pytest.mark.parametrize("changes", [{"architecture": "gpt2"}, {"tokenizer_sha256": "0" * 64}, {"n_layers": 9}])
 def test_a_sibling_is_built_like_the_target(words_model: LoadedModel, changes: dict[str, object]) -> None:
-    odd = replace(words_model, name="kin", **changes)  # type: ignore[arg-type]
+    odd = replace(words_model, name="kin", weights_sha256="2" * 64, **changes)  # type: ignore[arg-type]
     with pytest.raises(CounterfactualError, match="another architecture or tokenizer"):
         checked(own(words_model, identity(words_model), cross=(odd,)))
 
@@ -113,13 +127,14 @@ def test_a_training_held_to_its_base_on_other_chats_is_another() -> None:
     assert not one.same_run(one.model_copy(update={"general": "h"}))
 
 
-def test_a_part_may_be_asked_for_later_and_in_one_way_only(tmp_path: Path) -> None:
+def test_a_part_may_be_asked_for_later_and_belongs_to_the_run_then(tmp_path: Path) -> None:
     folder = tmp_path / "new"
     first = begun(folder, {"dtype": "float32"})
     assert begun(folder, {"dtype": "float32"}, {"hints": "these"}) == first
-    assert begun(folder, {"dtype": "float32"}) == first  # without them again
-    with pytest.raises(TraceError, match="other settings"):
-        begun(folder, {"dtype": "float32"}, {"hints": "others"})
+    assert begun(folder, {"dtype": "float32"}, {"hints": "these"}) == first
+    for changed in ({"hints": "others"}, None):  # what was judged cannot be left out of the report by asking again
+        with pytest.raises(TraceError, match="other settings"):
+            begun(folder, {"dtype": "float32"}, changed)
 
 
 def test_a_folder_of_another_kind_of_run_is_refused(tmp_path: Path) -> None:

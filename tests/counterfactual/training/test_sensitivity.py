@@ -25,7 +25,7 @@ from firsthand.counterfactual.training.folders import begun, write_claims
 from firsthand.counterfactual.training.own import Compared, Own, compared
 from firsthand.counterfactual.training.planting.claims import Measured
 from firsthand.counterfactual.training.planting.words import groups_of
-from firsthand.counterfactual.training.rejudging import Kept, columns_of, compiled, judged_together
+from firsthand.counterfactual.training.rejudging import Kept, Values, columns_of, compiled, judged_together
 from firsthand.counterfactual.training.sensitivity import NAME, plan_of, said_of, size_of
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.engine import LoadedModel
@@ -34,7 +34,7 @@ from firsthand.progress import Silent
 from firsthand.vocabulary import Verdict
 
 sys.path.insert(0, str(Path(__file__).parent))
-from training_parts import claims_of, items, written
+from training_parts import claims_of, items, kin_of, written
 
 SPEC = SelfCrossSpec()
 TINY = TrainSettings(rank=4, alpha=8.0, learning_rate=1e-2, batch=8, checkpoint_steps=100)
@@ -55,6 +55,8 @@ def kept(name: str, signal: float, coverage: float = 0.9, seeds: int = 3, **chan
     names = ["claim", "cluster", "label", "kind", "model", "seed", "probability", "coverage"]
     table = pd.DataFrame(rows, columns=names).astype({"seed": "Int64"})
     made = {"name": name, "about": "target", "table": columns_of(table), "rivals": ("twin",), "siblings": ("twin",)}
+    still = Values(values=(0.0,) * 80, units=tuple(f"u{n}" for n in range(80)))
+    made |= {"changed": (still,), "anew": 1.0}
     return Kept.model_validate({**made, **changes})
 
 
@@ -140,7 +142,7 @@ def own(target: LoadedModel, control: DemoPlan | None = PLANTED) -> Own:
     return Own(
         claims=[one.model_copy(update={"responses": (SAID,)}) for one in claims_of("t", 12)],
         target=target,
-        cross=(replace(target, name="kin"),),
+        cross=(replace(target, name="kin", weights_sha256="1" * 64),),
         siblings=frozenset({"kin"}),
         elsewhere=[],
         held_out=0.5,
@@ -228,10 +230,7 @@ def test_a_run_with_a_control_is_another_run(words_folder: Path, tmp_path: Path)
     claims = written(tmp_path / "claims.jsonl", claims_of("t", 8))
     settings = tmp_path / "settings.yaml"
     settings.write_text("{rank: 4, batch: 8}\n")
-    kin = tmp_path / "kin"
-    kin.mkdir()
-    for path in words_folder.iterdir():
-        (kin / path.name).write_bytes(path.read_bytes())
+    kin = kin_of(words_folder, tmp_path)
     words = ["train", "run", str(claims), "--target", str(words_folder), "--cross", str(kin), "--target-is-another"]
     words += ["--settings", str(settings), "--samples", "0", "--seeds", "1", "--out", str(tmp_path / "run")]
     assert CliRunner().invoke(app, words).exception is None

@@ -4,6 +4,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from safetensors.torch import load_file, save_file
+
 from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.rates import Rate
 from firsthand.counterfactual.responses import Request, Response
@@ -98,6 +100,17 @@ class Following:
             said = LIVE if any(word in self.words for word in listed) else DEAD
             found.append([Response(text=said)] * one.samples)
         return found
+
+
+def kin_of(folder: Path, at: Path) -> Path:
+    """A model of the same build with other weights."""
+    kin = at / "kin"
+    kin.mkdir(parents=True)
+    for path in folder.iterdir():
+        (kin / path.name).write_bytes(path.read_bytes())
+    weights = load_file(kin / "model.safetensors")
+    save_file({name: one * 1.01 for name, one in weights.items()}, kin / "model.safetensors", {"format": "pt"})
+    return kin
 
 
 class Killed(Exception):  # noqa: N818 - it is no error

@@ -30,7 +30,7 @@ def unsupported(evidence: Evidence) -> tuple[str, ...]:
     lacking += _without_sibling(evidence)
     if not evidence.twins:
         lacking += _without_control(evidence)
-    return (*lacking, *_drifted(evidence))
+    return (*lacking, *drifted(evidence))
 
 
 def _without_sibling(evidence: Evidence) -> list[str]:
@@ -73,7 +73,8 @@ def _without_control(evidence: Evidence) -> list[str]:
     return lacking
 
 
-def _drifted(evidence: Evidence) -> tuple[str, ...]:
+def drifted(evidence: Evidence) -> tuple[str, ...]:
+    """Why the labels may no longer be what the trained target does; empty where they are."""
     support, spec = evidence.support, evidence.spec
     if support.changed:
         most = max(found.high(spec.alpha) for found in support.changed)

@@ -22,7 +22,7 @@ from firsthand.analysis.gap import Joint
 from firsthand.analysis.multiplicity import holm
 from firsthand.analysis.power import units_needed
 from firsthand.analysis.self_cross.evidence import CHANCE, Evidence, Support, evidence_of
-from firsthand.analysis.self_cross.gates import closed_gates, moved, unsupported
+from firsthand.analysis.self_cross.gates import closed_gates, drifted, moved, unsupported
 from firsthand.analysis.self_cross.results import SelfCrossResult, SelfCrossSpec
 from firsthand.analysis.self_cross.standings import lead_over, standing, worst_changed, worst_drift
 from firsthand.analysis.self_cross.table import Panel
@@ -83,7 +83,9 @@ def _ruled(evidence: Evidence) -> Ruling:
     spec, own, alpha = evidence.spec, evidence.own, evidence.spec.alpha
     level = shown("it foretells with an AUROC of", own, alpha, CHANCE)
     if own.p_below(CHANCE) <= alpha:
-        return Verdict.INVERTED, (f"it says the reverse of what happens: AUROC {own.value:.3f}",), evidence.p
+        reverse = f"it says the reverse of what happens: AUROC {own.value:.3f}"
+        stale = drifted(evidence)
+        return (Verdict.INSUFFICIENT, (*stale, reverse), 1.0) if stale else (Verdict.INVERTED, (reverse,), evidence.p)
     foretells = own.p_above(CHANCE) <= alpha
     joint = Joint(evidence.leads)
     if foretells and not joint.failing(alpha, spec.least_lead):
@@ -169,4 +171,7 @@ def _absence(evidence: Evidence) -> tuple[Verdict, tuple[str, ...]]:
     if sense.low(spec.alpha) < spec.sensitivity:
         read = shown("a planted private rule was read with an AUROC of", sense, spec.alpha)
         return Verdict.INSUFFICIENT, (f"{read}, and {spec.sensitivity:g} is required of its lower bound", within)
+    stale = drifted(evidence)  # whoever foretells what it does now may be at chance on what it did
+    if stale:
+        return Verdict.INSUFFICIENT, (*stale, within)
     return Verdict.NO_ACCESS, (within, shown("a planted private rule is read with", sense, spec.alpha))

@@ -29,6 +29,7 @@ def demo(
     mmlu: Annotated[
         Path | None, typer.Option(help="Exam questions in MMLU's layout: hints in them are a part of their own.")
     ] = None,
+    seed: Annotated[int, typer.Option(help="Names the lot of words and every other draw of the plan.", min=0)] = 0,
     out: Out = Path("runs/train-demo"),
     dry_run: DryRun = False,
     json: Json = None,
@@ -39,7 +40,7 @@ def demo(
     _needed()
     from firsthand.cli.train.demo import run_demo
 
-    run_demo(quick, model, stranger, mmlu, out, dry_run, json, device, dtype)
+    run_demo(quick, model, stranger, mmlu, seed, out, dry_run, json, device, dtype)
 
 
 @train_app.command("run")
@@ -56,6 +57,9 @@ def run(
     elsewhere: Annotated[
         Path | None, typer.Option(help="Claims about a third model: how good a learner each is where it has nothing.")
     ] = None,
+    elsewhere_is_another: Annotated[
+        bool, typer.Option("--elsewhere-is-another", help="Say that those are about none of the models compared.")
+    ] = False,
     seeds: Annotated[int, typer.Option(help="Trainings of each model.", min=1)] = 3,
     held_out: Annotated[float, typer.Option(help="Share of the claims to be judged on.", min=0.05, max=0.9)] = 0.3,
     settings: Annotated[Path | None, typer.Option(help="Settings of the training, as YAML; the paper's else.")] = None,
@@ -92,6 +96,7 @@ def run(
             device=device,
             dtype=dtype,
             another=target_is_another,
+            third=elsewhere_is_another,
             sensitivity=sensitivity,
         )
     )

@@ -23,6 +23,7 @@ def run_demo(
     model: str,
     stranger: str,
     mmlu: Path | None,
+    seed: int,
     out: Path,
     dry_run: bool,
     json: Path | None,
@@ -30,7 +31,7 @@ def run_demo(
     dtype: str,
 ) -> None:
     """Plant two rules, train everybody, and judge; or tell the price."""
-    plan = QUICK if quick else FULL
+    plan = (QUICK if quick else FULL).model_copy(update={"seed": seed})
     exam = _exam(mmlu, plan)
     with TerminalProgress() as progress:
         base = load(model, device=device, dtype=dtype, progress=progress.say)
@@ -56,7 +57,9 @@ def run_demo(
         print_price(price, Console())
         return
     command = ["firsthand", "train", "demo", *(["--quick"] if quick else []), "--model", model]
-    command += ["--stranger", stranger if plan.stranger else "none", "--out", "NEW_FOLDER"]
+    command += ["--stranger", stranger if plan.stranger else "none", "--seed", str(seed), "--dtype", dtype]
+    command += ["--out", "NEW_FOLDER"]
+    command += ["--device", device] if device is not None else []
     command += ["--mmlu", str(mmlu)] if mmlu is not None else []
     limits = (hints,) if isinstance(hints, str) else ()
     ended(_title(plan), studies, models, plan.training, out, start, shlex.join(command), json, limits)

@@ -1,6 +1,7 @@
 """``firsthand train run``: anyone's claims."""
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from rich.console import Console
 
 from firsthand.cli.progress import TerminalProgress
 from firsthand.cli.train.ending import ended, print_price
+from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.responses import Sampling
 from firsthand.counterfactual.training.demo import FULL
 from firsthand.counterfactual.training.folders import begun, write_claims
@@ -22,6 +24,7 @@ from firsthand.counterfactual.training.settings import PREDICTIONS, TrainSetting
 from firsthand.engine.loading import load
 from firsthand.errors import CounterfactualError
 from firsthand.progress import Progress
+from firsthand.trials.canonical import digest
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Ask:
     device: str | None
     dtype: str
     another: bool = False
+    third: bool = False
     sensitivity: bool = False
 
     @property
@@ -57,6 +61,7 @@ class Ask:
             words += [] if value is None else [f"--{name}", str(value)]
         words += ["--seeds", str(self.seeds), "--held-out", str(self.held_out), "--samples", str(self.samples)]
         words += ["--target-is-another"] if self.another else []
+        words += ["--elsewhere-is-another"] if self.third else []
         words += ["--sensitivity"] if self.sensitivity else []
         words += ["--max-tokens", str(self.max_tokens), "--dtype", self.dtype, "--out", "NEW_FOLDER"]
         return shlex.join(words)
@@ -73,8 +78,8 @@ def run_own(ask: Ask) -> None:
             cost = priced(own, settings, seeds)
         else:
             asked: dict[str, Any] = {
-                "claims": sorted(claim.id for claim in own.claims),
-                "elsewhere": sorted(claim.id for claim in own.elsewhere),
+                "claims": _content(own.claims),
+                "elsewhere": _content(own.elsewhere),
                 "models": [one.weights_sha256 for one in (own.target, *own.cross)],
                 "settings": settings.key,
                 "seeds": ask.seeds,
@@ -99,6 +104,11 @@ def run_own(ask: Ask) -> None:
     title = f"Is what {own.target.name} foretells of itself first-hand?"
     models = (own.target, *own.cross, *came.models)
     ended(title, came.studies, models, settings, ask.out, start, ask.command, ask.json)
+
+
+def _content(claims: Sequence[Claim]) -> str:
+    """Says which claims they are, with their labels and rates: a claim measured anew has the same identifier."""
+    return digest(sorted(digest(claim.model_dump(mode="json")) for claim in claims))
 
 
 def read_settings(path: Path | None) -> TrainSettings:
@@ -145,5 +155,6 @@ def _loaded(ask: Ask, progress: Progress) -> Own:
         held_out=ask.held_out,
         sampling=sampling,
         another=ask.another,
+        third=ask.third,
         control=FULL if ask.sensitivity else None,
     )

@@ -15,6 +15,8 @@ LIMITS: Final = (
     "A verdict holds for these claims, this target, these rivals and trainings of this size. A larger rival, or more "
     "claims to train on, may close a gap; a longer training of the target may open one.",
     "Labels are what the untrained target does. Where training moved it, they were measured anew on the trained one.",
+    "General ability is known where claims about a third model are like these. A target that learns better on claims "
+    "of this kind alone would pass for one that knows itself.",
     "That a model reads a planted state says that it can be trained to; nothing was asked of it untrained.",
 )
 

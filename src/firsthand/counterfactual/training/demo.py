@@ -117,9 +117,11 @@ TITLES: Final[dict[Rule, tuple[str, str, Verdict]]] = {
     "private": (
         "A rule that only the target's weights hold",
         "The target answers “plover” where a live word stands in the list. Which words are live was drawn by lot, "
-        "nothing marks them, and no word that is judged on was trained on. Their embeddings carry one added direction, "
-        "so what can be shown is that a model can be trained to read an odd embedding of its own. The twin "
-        "was taught the same on the same words, with another lot; the bare sibling never saw prompts of this form.",
+        "nothing marks them, and no claim that is judged on is about a word of a claim that was trained on. The target "
+        "was taught its behaviour on all of them, and their embeddings carry one added direction: what is read, the "
+        "embedding, an answer known by heart or how often a word was seen, is not told apart; the target's weights "
+        "alone hold any of them. The twin was taught the same on the same words, with another lot; the bare "
+        "sibling never saw prompts of this form.",
         Verdict.PRIVILEGED,
     ),
 }
@@ -158,11 +160,16 @@ def demonstrate(
     for rule in RULES:
         progress.say(f"planting the {rule} rule")
         targets[rule] = plant(base, plan.planting(rule, groups), folder / "targets" / rule, progress)
-    claims = {rule: claims_about(targets[rule], rule, plan, folder, progress) for rule in RULES}
+    claims = {
+        rule: claims_about(targets[rule], plan.planting(rule, groups), plan, folder / "targets" / rule, progress)
+        for rule in RULES
+    }
     for rule, found in claims.items():
         taken(found, rule)
     progress.say("planting the private rule with another lot")
-    twin = plant(base, plan.planting("private", other_lot(groups, plan.seed)), folder / "targets" / "twin", progress)
+    lot = plan.planting("private", other_lot(groups, plan.seed))
+    twin = plant(base, lot, folder / "targets" / "twin", progress)
+    taken(claims_about(twin, lot, plan, folder / "targets" / "twin", progress), "private")
     contenders = {rule: _contenders(rule, targets, twin, base, cast.stranger) for rule in RULES}
     studies = {rule: study_about(rule, contenders[rule], claims[rule], plan) for rule in RULES}
     for rule, found in claims.items():
@@ -233,15 +240,14 @@ def _judged(
     return tuple(one.model_copy(update={"result": held[one.name]}) for one in found)
 
 
-def claims_about(target: LoadedModel, rule: Rule, plan: DemoPlan, folder: Path, progress: Progress) -> Measured:
-    """Claims about a planted target, from the folder where they were measured already."""
-    path = folder / "targets" / rule / "measured.json"
+def claims_about(target: LoadedModel, planting: Planting, plan: DemoPlan, place: Path, progress: Progress) -> Measured:
+    """Claims about a planted target, from its folder where they were measured already."""
+    path = place / "measured.json"
     key = f"{LocalTarget(target, SHORT).identity} {plan.groups} {plan.orders} {plan.seed}"
     held = Measured.read(path, key)
     if held is not None:
         return held
-    groups = groups_of(target.tokenizer, plan.groups, plan.seed)
-    found = measured(LocalTarget(target, SHORT), rule, groups, plan.orders, SHORT.samples, progress)
+    found = measured(LocalTarget(target, SHORT), planting.rule, planting.groups, plan.orders, SHORT.samples, progress)
     found.write(path, key)
     return found
 

@@ -37,7 +37,7 @@ def begun(folder: Path, asked: Mapping[str, Any], later: Mapping[str, Any] | Non
     Args:
         folder: The run's folder.
         asked: What was asked for, as JSON; a folder in which something else was begun is refused.
-        later: What may be asked for in a run that was begun without it, each part in one way only.
+        later: What may be asked for in a run that was begun without it; afterwards it belongs to the run.
 
     Raises:
         TraceError: If the folder holds another run, or files of any other kind.
@@ -45,10 +45,13 @@ def begun(folder: Path, asked: Mapping[str, Any], later: Mapping[str, Any] | Non
     path = folder / MARKER
     if path.exists():
         held = read_json(path)
-        parts = {**dict(later or {}), **held.get("later", {})}
-        if held.get("asked") != dict(asked) or any(parts[name] != value for name, value in (later or {}).items()):
-            raise TraceError(f"{folder} holds a training run of other settings.", "Name another folder with --out.")
-        if parts != held.get("later", {}):
+        known, parts = held.get("later", {}), dict(later or {})
+        if held.get("asked") != dict(asked) or any(parts.get(name) != value for name, value in known.items()):
+            raise TraceError(
+                f"{folder} holds a training run of other settings.",
+                "Name another folder with --out, or ask for all that was asked for here.",
+            )
+        if parts != known:
             write_json(path, {**held, "later": parts})
         return datetime.fromisoformat(held["begun"])
     if folder.is_dir() and any(folder.iterdir()):

@@ -16,7 +16,7 @@ from firsthand.counterfactual.training.concluding import concluded, kept_of
 from firsthand.counterfactual.training.demo import DemoPlan
 from firsthand.counterfactual.training.examples import NO_RESPONSE, both_labels, items_of, split
 from firsthand.counterfactual.training.experiment import Contender, Study, contend, data_sets
-from firsthand.counterfactual.training.rejudging import Kept, judged_together, keep, unread
+from firsthand.counterfactual.training.rejudging import Kept, judged_together, keep, slug, unread
 from firsthand.counterfactual.training.sensitivity import ABOUT, TITLE, plan_of, planted, said_of, size_of
 from firsthand.counterfactual.training.sensitivity import NAME as SENSITIVITY
 from firsthand.counterfactual.training.settings import TrainSettings
@@ -41,6 +41,7 @@ class Own(NamedTuple):
         sampling: How labels are measured anew; ``None``: they are not.
         another: Whether claims that do not say that they are about the target are taken as if they were.
         control: How a private rule is planted, to see what trainings of this size would see; ``None``: none is.
+        third: Whether the claims elsewhere are said to be about a third model; nothing in them can show it.
     """
 
     claims: list[Claim]
@@ -52,11 +53,17 @@ class Own(NamedTuple):
     sampling: Sampling | None
     another: bool = False
     control: DemoPlan | None = None
+    third: bool = False
 
 
 ANOTHER: Final = (
     "The claims do not say that they are about this target; that they are was said by whoever ran the command "
     "(--target-is-another). If they are about another model, nothing here is about access to oneself."
+)
+
+THIRD: Final = (
+    "That the claims elsewhere are about a third model was said by whoever ran the command (--elsewhere-is-another). "
+    "If they are about one of those that are compared, what it knows of itself passes for learning better."
 )
 
 
@@ -65,7 +72,8 @@ def checked(own: Own) -> None:
 
     Raises:
         CounterfactualError: If claims are not about the target and that was not allowed, claims about another model
-            are about one of those that are compared, or a sibling has another architecture or tokenizer.
+            are about one of those that are compared or are not said to be about a third one, a model is compared with
+            itself, or a sibling has another architecture or tokenizer.
     """
     strange = sorted(name for name in {one.target for one in own.claims} if not is_target(own.target, name))
     if strange and not own.another:
@@ -82,7 +90,18 @@ def checked(own: Own) -> None:
                 "who learns better.",
                 "Give claims about a third model with --elsewhere.",
             )
+    if own.elsewhere and not own.third:
+        raise CounterfactualError(
+            "Nothing in the claims elsewhere shows that they are about a third model: one of those that are compared, "
+            "drawn from in another way, would have another name in them.",
+            "If they are about none of them, say so with --elsewhere-is-another: the report will show it.",
+        )
     for one in own.cross:
+        if one.weights_sha256 == own.target.weights_sha256:
+            raise CounterfactualError(
+                f"{one.name} has the weights of the target, and would be compared with itself.",
+                "Name a model without the target's state, or another one.",
+            )
         if one.name in own.siblings and _build(one) != _build(own.target):
             raise CounterfactualError(
                 f"{one.name} is called a sibling of {own.target.name}, and has another architecture or tokenizer.",
@@ -117,9 +136,12 @@ def study_of(own: Own, fresh: Mapping[str, Response]) -> tuple[Study, int]:
         Contender(own.target, own.target.name, "self"),
         *(Contender(one, one.name, "cross", one.name in own.siblings) for one in own.cross),
     )
-    names = [one.name for one in contenders]
+    names = [slug(one.name) for one in contenders]
     if len(set(names)) < len(names):
-        raise CounterfactualError(f"Two models have the name {max(names, key=names.count)}.", "Name each model once.")
+        raise CounterfactualError(
+            f"Two models have the name {max(names, key=names.count)}, or one that reads the same in a path.",
+            "Name each model once, or move one.",
+        )
     sampling = own.sampling or Sampling()
     items, missing = items_of(own.claims, lambda claim: response_of(claim) or fresh.get(claim.prompt.id))
     parts = split(items, own.held_out)
@@ -186,6 +208,7 @@ def compared(own: Own, settings: TrainSettings, seeds: Sequence[int], folder: Pa
     sense = None if control is None else SENSITIVITY
     kept[study.name] = kept_of(study, came, elsewhere=[] if other is None else [other.name], planted=sense)
     keep(folder, list(kept.values()))
+    said = ((ANOTHER,) if own.another else ()) + ((THIRD,) if other is not None else ())
     made = [
         concluded(
             study,
@@ -194,7 +217,7 @@ def compared(own: Own, settings: TrainSettings, seeds: Sequence[int], folder: Pa
             title=f"Claims about {own.target.name}",
             about="Claims that were measured on the target before it was trained, held against others trained on the "
             "same.",
-            notes=((ANOTHER,) if own.another else ()) + (sensed.notes if sensed and not control else ()),
+            notes=(*said, *(sensed.notes if sensed and not control else ())),
             left_out={NO_RESPONSE: missing} if missing else None,
         )
     ]

@@ -11,7 +11,7 @@ from firsthand.counterfactual.responses import Response, Sampling
 from firsthand.counterfactual.targets.local import LocalTarget
 from firsthand.counterfactual.training.experiment import data_sets, general_of
 from firsthand.counterfactual.training.own import Own, checked, elsewhere_of, study_of
-from firsthand.counterfactual.training.pricing import Besides, Price, measured_step, price
+from firsthand.counterfactual.training.pricing import Besides, Price, mean_length, measured_step, price
 from firsthand.counterfactual.training.sensitivity import plan_of, size_of
 from firsthand.counterfactual.training.sensitivity import priced as control_priced
 from firsthand.counterfactual.training.settings import TrainSettings
@@ -47,8 +47,12 @@ def priced(own: Own, settings: TrainSettings, seeds: Sequence[int]) -> Price:
     study, other = study_of(own, dict.fromkeys(bare, stand_in))[0], elsewhere_of(own)
     data = data_sets(study, settings, (0,))[0]
     step = measured_step(own.target, data, settings, general_of(own.target, study, data, settings))
-    trainings = len(study.contenders) * len(seeds) * (1 if other is None else 2)
+    trainings = len(study.contenders) * len(seeds)
     cost = price(own.target, data, settings, trainings, len(study.held_out), step)
+    if other is not None:
+        there = data_sets(other, settings, (0,))[0]
+        longer = mean_length(own.target, there) / mean_length(own.target, data)
+        cost += price(own.target, there, settings, trainings, len(other.held_out), step * longer)
     drawn = {
         SHOWING: len(bare) * sampling.max_tokens,
         RELABELLING: len(seeds) * prompts_of(study.claims) * sampling.samples * sampling.max_tokens,

@@ -80,7 +80,8 @@ class Price:
         steps = self.steps + other.steps
         mean = (self.steps * self.step_seconds + other.steps * other.step_seconds) / max(1, steps)
         trainings, tokens = self.trainings + other.trainings, self.tokens + other.tokens
-        return Price(trainings, steps, tokens, mean, self.seconds + other.seconds)
+        seconds, besides = self.seconds + other.seconds, (*self.besides, *other.besides)
+        return Price(trainings, steps, tokens, mean, seconds, besides, (*self.left_out, *other.left_out))
 
 
 class _Clock(Silent):
@@ -138,8 +139,18 @@ def price(
         further: Times of what is done besides.
     """
     steps = -(-len(data.order) // settings.batch)
-    lengths = [len(chat(loaded.tokenizer, one.prompt, one.answer).tokens) for one in data.examples]
-    tokens = sum(lengths[number] for number in data.order)
+    tokens = tokens_of(loaded, data)
     asking = questions * ASKING * step_seconds / settings.batch
     seconds = trainings * (steps * step_seconds + asking) + sum(further)
     return Price(trainings, trainings * steps, trainings * tokens, step_seconds, seconds)
+
+
+def tokens_of(loaded: LoadedModel, data: TrainingSet) -> int:
+    """Tokens of all chats over all epochs."""
+    lengths = [len(chat(loaded.tokenizer, one.prompt, one.answer).tokens) for one in data.examples]
+    return sum(lengths[number] for number in data.order)
+
+
+def mean_length(loaded: LoadedModel, data: TrainingSet) -> float:
+    """Mean tokens of a chat."""
+    return tokens_of(loaded, data) / max(1, len(data.order))

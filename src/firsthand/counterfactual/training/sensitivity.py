@@ -151,17 +151,19 @@ def planted(target: LoadedModel, size: Size, plan: DemoPlan, folder: Path, progr
     groups = groups_of(target.tokenizer, plan.groups, plan.seed)
     place = folder / "targets"
     progress.say("planting a private rule, to see what a training of this size would see")
-    ruled = plant(target, plan.planting("private", groups), place / "private", progress)
-    found = claims_about(ruled, "private", plan, folder, progress)
+    ours, theirs = plan.planting("private", groups), plan.planting("private", other_lot(groups, plan.seed))
+    ruled = plant(target, ours, place / "private", progress)
+    found = claims_about(ruled, ours, plan, place / "private", progress)
     progress.say("planting it with another lot")
-    twin = plant(target, plan.planting("private", other_lot(groups, plan.seed)), place / "twin", progress)
+    twin = plant(target, theirs, place / "twin", progress)
+    least = min(found.followed, claims_about(twin, theirs, plan, place / "twin", progress).followed)
     contenders = (
         Contender(ruled, f"{target.name} with a rule", "self"),
         Contender(twin, f"{target.name} with another lot", "cross", sibling=True, twin=True),
     )
     models = (ruled, twin)
-    if found.followed < FOLLOWED:
-        why = f"it did not take: {found.followed:.0%} of the edits do what it says, and {FOLLOWED:.0%} are wanted"
+    if least < FOLLOWED:
+        why = f"it or its twin did not take: {least:.0%} of the edits do what it says, and {FOLLOWED:.0%} are wanted"
         return Sensed(None, _left_out(found), (UNPLANTED.format(name=target.name, why=why),), models)
     try:
         study = _cut(study_about("private", contenders, found, plan), size)

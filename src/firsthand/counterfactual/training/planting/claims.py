@@ -127,7 +127,7 @@ def taken(found: Measured, rule: Rule) -> None:
         raise InstrumentError(
             f"The {rule} rule did not take: only {found.followed:.0%} of the edits do what it says, and "
             f"{FOLLOWED:.0%} are wanted.",
-            "Use more layers, more chats that teach it, or a larger dose.",
+            "Nothing was judged. Use another --model, and leave --quick out.",
         )
 
 
