@@ -34,6 +34,9 @@ ARMS: Final[tuple[Arm, ...]] = ("transcript", "explanation", "shuffled", "neutra
 LEAST_UNITS: Final = 5
 """Clusters below which nothing is concluded."""
 
+NOT_GIVEN: Final = "no explanation was given"
+"""Why claims are left out that nothing leaks of."""
+
 _ALIKE: Final = 0.9
 _LONGEST: Final = 20_000
 
@@ -131,7 +134,7 @@ def usable(claims: Sequence[Claim], explained: Mapping[str, Explained]) -> tuple
 
 def _leaks(claim: Claim, explained: Explained | None) -> str:
     if explained is None or not explained.text.strip():
-        return "no explanation was given"
+        return NOT_GIVEN
     if claim.experiment in explained.experiments:
         return "the explanation was written from its experiment"
     read, edit = read_text(explained.text), _plain(claim.intervention)
