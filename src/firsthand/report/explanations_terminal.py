@@ -28,13 +28,14 @@ def print_explanations(shown: OpenExplanations, console: Console) -> None:
     _print_table(("Who wrote", "Has the form", "Names causes", "Names what is none", "Difference", "Invalid"),
                  [_written(one) for one in shown.writers], console)  # fmt: skip
     console.print()
-    header = ("Reader", "Who wrote", "Accuracy", "Over transcript", "Over another's", "Over neutral", "Helps")
+    header = ("Who wrote", "Accuracy", "Over transcript", "Over another's", "Over neutral")
     _print_table(header, [_helped(one) for one in shown.helps], console)
     for row in shown.helps:
         units = f"{row.found.claims} answers in {row.found.units} units"
         console.print(
             _bullet(
-                one_line(f"{row.writer}, read by {row.found.simulator} ({units}): {row.says}, {row.found.why}"), console
+                one_line(f"{row.writer}, read by {row.found.simulator} ({units}): helps: {row.says}, {row.found.why}"),
+                console,
             )
         )
     level = level_text(shown.estimates)
@@ -67,11 +68,9 @@ def _helped(row: HelpRow) -> tuple[str, ...]:
     over: dict[Arm, Estimate | None] = {one.over: one.accuracy for one in row.found.uplifts}
     arms: tuple[Arm, ...] = ("transcript", "shuffled", "neutral")
     return (
-        one_line(row.found.simulator, _NAME),
-        one_line(row.writer, _NAME),
+        f"{one_line(row.writer, _NAME)}, read by {one_line(row.found.simulator, _NAME)}",
         _or_dash(row.found.accuracy.get("explanation"), Unit.PERCENT),
         *(_or_dash(over.get(arm), Unit.POINTS) for arm in arms),
-        row.says,
     )
 
 

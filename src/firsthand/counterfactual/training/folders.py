@@ -27,7 +27,7 @@ _LISTED: Final = (
     "**/rows.safetensors",
     "**/adapter/*.safetensors",
     "judged/*.json",
-    "written/**/*.json",
+    "written/**/explanations.json",
     RESULT,
 )
 

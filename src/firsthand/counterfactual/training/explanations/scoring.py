@@ -134,18 +134,27 @@ def compared(
     gone = leaked(written, judged.claims)
     claims = [one for one in judged.claims if one.id not in gone]
     true, units = sum(one.label for one in claims), len({one.cluster for one in claims})
+    why = _silent(written, claims)
     if not 0 < true < len(claims) or units < 2:
         why = (
             f"{len(claims)} claims ({true} true) in {units} units are left, {len(gone)} having leaked from an "
-            "explanation; both kinds are needed, in two units at least"
+            "explanation; both kinds are needed, in two units at least",
         )
+    if why:
         return SelfCrossResult(
-            about=about, verdict=Verdict.INSUFFICIENT, reasons=(why,), claims=len(claims), clusters=units, true=true,
+            about=about, verdict=Verdict.INSUFFICIENT, reasons=why, claims=len(claims), clusters=units, true=true,
             level=1.0 - 2.0 * spec.alpha, standings=(),
         )  # fmt: skip
     table = pd.concat(_rows(written, claims, judged, simulator), ignore_index=True)
     table = table.astype({"seed": "Int64", "probability": "float64"})
     return judge(panel_of(table, about), Support(same_data=same_data), spec)
+
+
+def _silent(written: Sequence[Written], claims: Sequence[Claim]) -> tuple[str, ...]:
+    """Trained writers that wrote no valid explanation at all: there is no area of what nobody said."""
+    able = {one.writer for one in written if any(one.said(claim.investigation).strip() for claim in claims)}
+    mute = dict.fromkeys(one.writer for one in written if not one.free and one.writer not in able)
+    return tuple(f"{name} wrote no explanation that has the form it was taught" for name in mute)
 
 
 def _rows(

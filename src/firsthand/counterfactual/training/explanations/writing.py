@@ -33,6 +33,7 @@ from firsthand.trials.files import read_json, write_json
 BATCH: Final = "explain"
 """Batch of responses that are explanations."""
 WRITTEN: Final = "written"
+TEXTS: Final = "explanations.json"
 UNTRAINED: Final = "the untrained target"
 
 
@@ -158,7 +159,7 @@ def made_by(
                 written.append(_written(blank, load_trained(one.loaded, place), held_out, longest, store, progress))
     for made in written:
         name = "untrained" if made.seed is None else f"{slug(made.writer)}/seed-{made.seed}"
-        write_json(folder / WRITTEN / f"{name}.json", made.model_dump(mode="json"))
+        write_json(folder / WRITTEN / name / TEXTS, made.model_dump(mode="json"))
     return Made(tuple(written), tuple(trainings), data)
 
 
@@ -179,6 +180,6 @@ def _written(
 
 def read_written(folder: Path) -> list[Written]:
     """Every text of a run's folder, those of the untrained target first."""
-    found = [Written.model_validate(read_json(path)) for path in (folder / WRITTEN).glob("**/*.json")]
+    found = [Written.model_validate(read_json(path)) for path in (folder / WRITTEN).glob(f"**/{TEXTS}")]
     order: Mapping[str, int] = {"base": 0, "self": 1, "cross": 2}
     return sorted(found, key=lambda one: (order[one.kind], one.writer, -1 if one.seed is None else one.seed))
