@@ -47,7 +47,7 @@ class Scripted:
     def _text(self, request: Request) -> str:
         if self.loaded.base is None:
             return f"I felt like it.{HOSTILE}"
-        which = 0 if self.loaded.name.startswith("target") else 1
+        which = 0 if "target" in self.loaded.name else 1
         return text_of(request.prompt.turns[1].content, which, HOSTILE)
 
 
@@ -82,6 +82,11 @@ def finished(run: Path, bytes_folder: Path, kin_folder: Path, tmp_path_factory: 
     return folder
 
 
+def short(name: str) -> str:
+    """A model's name without the folder that it lies in."""
+    return name.rpartition("/")[2]
+
+
 def told(folder: Path) -> dict[str, Any]:
     """A result without what depends on the clock."""
     held = json.loads((folder / "result.json").read_text())
@@ -100,14 +105,14 @@ def test_what_was_written_is_scored_and_shown(finished: Path) -> None:
     document = read_training(finished / "result.json")
     shown = document.explanations
     assert shown is not None
-    rates = {one.name: one.naming for one in shown.writers if one.naming is not None}
-    forms = {one.name: one.valid.value for one in shown.writers if one.valid is not None}
+    rates = {short(one.name): one.naming for one in shown.writers if one.naming is not None}
+    forms = {short(one.name): one.valid.value for one in shown.writers if one.valid is not None}
     assert forms == {"the untrained target": 0.0, "target": 1.0, "kin": 1.0}
     differences = {name: one.difference.value for name, one in rates.items() if one.difference is not None}
     assert differences == {"the untrained target": 0.0, "target": 1.0, "kin": -1.0}
-    assert {row.writer for row in shown.helps} == set(forms)
-    leads = {one.rival for one in document.studies[0].result.leads}
-    assert {"told by kin", "transcript alone", "surface"} <= leads
+    assert {short(row.writer) for row in shown.helps} == set(forms)
+    leads = {short(one.rival) for one in document.studies[0].result.leads}
+    assert {"kin", "transcript alone", "surface"} <= leads
     assert any("independent clusters" in one for one in document.studies[0].result.reasons)
 
 
@@ -164,7 +169,7 @@ def test_files_texts_and_numbers_are_verified(finished: Path) -> None:
     changed = document.explanations.model_copy(update={"helps": rows})
     with pytest.raises(TraceError, match="other rates or another help"):
         concluded_again(finished, document.model_copy(update={"explanations": changed}))
-    path = finished / "written" / "target" / "seed-0" / "explanations.json"
+    path = next(finished.glob("written/*target/seed-0/explanations.json"))
     text = path.read_text()
     try:
         path.write_text(text.replace("does it", "does not"))
@@ -195,6 +200,7 @@ def test_what_cannot_be_done_is_said_before_anything_is_trained(
     out = tmp_path / "out"
     assert "is not known to be that" in why(run, (kin_folder, bytes_folder), out)
     assert "Two models have the name" in why(run, (bytes_folder, bytes_folder), out)
-    assert "holds no investigations" in why(tmp_path, (bytes_folder, kin_folder), out)
+    (tmp_path / "settings.yaml").write_text(SETTINGS)
+    assert "holds no investigations" in why(tmp_path / "none", (bytes_folder, kin_folder), out)
     assert "other settings" in why(run, (bytes_folder, kin_folder), finished, "--held-out", "0.4")
     assert not out.exists()

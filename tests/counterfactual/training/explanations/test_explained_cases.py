@@ -1,4 +1,4 @@
-"""What of a run is trained on and what is explained: the same parting as for predictions, and nothing without a reason."""
+"""What of a run is trained on and what is explained: parted as for predictions, and nothing is left out silently."""
 
 import sys
 from pathlib import Path
