@@ -1,11 +1,12 @@
 """From a run's folder to what the report shows of explanations: the same numbers whenever they are made."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from firsthand.analysis.self_cross import SelfCrossSpec, corrected
+from firsthand.analysis.self_cross import SelfCrossResult, SelfCrossSpec, corrected
 from firsthand.counterfactual.predicting.answered import ANSWERED, Answered
+from firsthand.counterfactual.predicting.documents import document
 from firsthand.counterfactual.predicting.predictions import Kind, Prediction, Predictor
 from firsthand.counterfactual.predicting.questions import Question
 from firsthand.counterfactual.predicting.running import ask, key_of
@@ -148,31 +149,15 @@ def scores(
     by_writer: dict[str, list[Written]] = {}
     for one in written:
         by_writer.setdefault(one.writer, []).append(one)
-    seen: dict[int, set[str]] = {}
-    for row in trainings:
-        seen.setdefault(row.seed, set()).add(row.data)
-    same_data = all(len(digests) == 1 for digests in seen.values())
+    study = _study(judged, written, trainings, counts, notes)
     studies: list[TrainingStudy] = []
     helps: list[HelpRow] = []
     asked: dict[str, str] = {}
     for simulator in simulators:
         asked[simulator.name] = simulator.identity
         helps += [HelpRow(writer=name, found=helped(some, judged, simulator)) for name, some in by_writer.items()]
-        studies.append(
-            TrainingStudy(
-                name=f"by-{slug(simulator.name)}",
-                title=f"Explanations read by {simulator.name}",
-                about="A simulator foretells held-out claims from the transcript and an explanation of it. “Told by” "
-                "names whose explanation it was given; all foretell the same claims, none of which leaks from a text.",
-                result=compared(written, judged, simulator, counts.about, same_data, spec),
-                trained_on=counts.trained_on,
-                train_clusters=counts.train_units,
-                dropped=counts.dropped,
-                trainings=trainings,
-                notes=notes,
-                prompt=_example(judged, written),
-            )
-        )
+        result = compared(written, judged, simulator, counts.about, _same_data(trainings), spec)
+        studies.append(study(simulator.name, result))
     held = corrected({one.name: one.result for one in studies}, spec.alpha)
     found = OpenExplanations(
         investigations=counts.investigations,
@@ -188,6 +173,42 @@ def scores(
         helps=tuple(helps),
     )
     return Scores(tuple(one.model_copy(update={"result": held[one.name]}) for one in studies), found)
+
+
+def _same_data(trainings: Iterable[TrainingRow]) -> bool:
+    """Whether, seed by seed, all models saw the same conversations in the same order."""
+    seen: dict[int, set[str]] = {}
+    for row in trainings:
+        seen.setdefault(row.seed, set()).add(row.data)
+    return all(len(digests) == 1 for digests in seen.values())
+
+
+def _study(
+    judged: Judged,
+    written: Sequence[Written],
+    trainings: tuple[TrainingRow, ...],
+    counts: Counts,
+    notes: tuple[str, ...],
+) -> Callable[[str, SelfCrossResult], TrainingStudy]:
+    """What is shown of one simulator, by its name and what was found with it."""
+    prompt = _example(judged, written)
+
+    def made(name: str, result: SelfCrossResult) -> TrainingStudy:
+        return TrainingStudy(
+            name=f"by-{slug(name)}",
+            title=f"Explanations read by {name}",
+            about="A simulator foretells held-out claims from the transcript and an explanation of it. “Told by” "
+            "names whose explanation it was given; all foretell the same claims, none of which leaks from a text.",
+            result=result,
+            trained_on=counts.trained_on,
+            train_clusters=counts.train_units,
+            dropped=counts.dropped,
+            trainings=trainings,
+            notes=notes,
+            prompt=prompt,
+        )
+
+    return made
 
 
 def _writer(name: str, some: Sequence[Written], judged: Judged) -> WriterRow:
@@ -206,11 +227,11 @@ def _writer(name: str, some: Sequence[Written], judged: Judged) -> WriterRow:
 
 
 def _example(judged: Judged, written: Sequence[Written]) -> str:
-    """One question as a simulator is asked it, with an explanation if there is one."""
+    """One question as a simulator reads it, with an explanation if there is one."""
     claim = min(judged.claims, key=lambda one: (one.investigation, one.id))
     texts = [said for one in written if (said := one.said(claim.investigation)).strip()]
     question = as_told(claim, judged.responses[claim.id], texts[-1] if texts else "")
-    return "\n\n".join(f"[{turn.role}]\n{turn.content}" for turn in question.follow_up.turns)
+    return document(question).text
 
 
 def concluded_again(folder: Path, document: TrainingDocument) -> None:
