@@ -1,6 +1,5 @@
 """A run of planted investigations as a folder, and explanations that somebody might write of them."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -98,12 +97,3 @@ def text_of(prompt_text: str, which: int, hostile: str = "") -> str:
             answer=f"{blamed} does it.",
         )
     )
-
-
-def files(folder: Path) -> dict[str, str]:
-    """Every file of a folder that says something, as text."""
-    return {
-        path.relative_to(folder).as_posix(): json.dumps(json.loads(path.read_text()))
-        for path in sorted(folder.glob("**/*.json"))
-        if "checkpoints" not in path.parts
-    }
