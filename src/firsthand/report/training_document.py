@@ -5,6 +5,7 @@ from typing import Final, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from firsthand.analysis.self_cross.results import SelfCrossResult, SelfCrossSpec
+from firsthand.report.explanations_document import OpenExplanations
 from firsthand.vocabulary import Verdict
 
 TRAINING_DOCUMENT: Literal[1] = 1
@@ -47,7 +48,7 @@ class TrainingRow(_Part):
 
 
 class TrainingStudy(_Part):
-    """Claims about one target, and what came of them.
+    """Claims about one target, and what came of them; of explanations, what one simulator makes of them.
 
     Attributes:
         name: Identifier.
@@ -95,6 +96,7 @@ class TrainingDocument(_Part):
         studies: One a target.
         limits: What may not be concluded.
         reproduce: Commands that repeat it.
+        explanations: What is shown of open explanations, where models were trained on those.
     """
 
     schema_version: Literal[1] = TRAINING_DOCUMENT
@@ -109,6 +111,7 @@ class TrainingDocument(_Part):
     studies: tuple[TrainingStudy, ...]
     limits: tuple[str, ...]
     reproduce: tuple[str, ...]
+    explanations: OpenExplanations | None = None
 
     @property
     def failed(self) -> tuple[str, ...]:

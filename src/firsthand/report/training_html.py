@@ -21,8 +21,10 @@ def render_training(document: TrainingDocument) -> str:
     context: dict[str, Any] = {
         "doc": document,
         "version": document.package_version,
-        "figures": {study.name: study_figure(study) for study in document.studies},
+        "figures": {study.name: study_figure(study) for study in document.studies if study.result.standings},
         "leads": {study.name: {one.rival: one for one in study.result.leads} for study in document.studies},
+        "x": document.explanations,
+        "x_level": "no" if document.explanations is None else formats.level_text(document.explanations.estimates),
         "level": formats.level_text(one.auroc for study in document.studies for one in study.result.standings),
         "duration": duration((document.finished - document.started).total_seconds()),
         "Unit": Unit,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from firsthand.report.explanations_terminal import print_explanations
 from firsthand.report.formats import Unit, estimate_text, level_text, p_text, percent
 from firsthand.report.safe_text import one_line
 from firsthand.report.terminal import _bullet, _table, _text
@@ -19,8 +20,10 @@ _STYLES = {Verdict.PRIVILEGED: "bold green", Verdict.INVERTED: "bold yellow"}
 def print_training(document: TrainingDocument, console: Console) -> None:
     """Print every study: its verdict, a table of predictors, and the reasons."""
     console.print(_text(one_line(document.title), console, "bold"))
+    if document.explanations is not None:
+        print_explanations(document.explanations, console)
     for study in document.studies:
-        _print_study(study, console)
+        _print_study(study, console, "claims" if document.explanations is None else "explanations")
     if document.failed:
         console.print()
         console.print(_text("The instrument is out of order: a planted truth did not come out.", console, "bold red"))
@@ -32,12 +35,12 @@ def print_training(document: TrainingDocument, console: Console) -> None:
     console.print(_text(note, console, "dim"))
 
 
-def _print_study(study: TrainingStudy, console: Console) -> None:
+def _print_study(study: TrainingStudy, console: Console, what: str) -> None:
     result = study.result
     console.print()
     console.print(_text(one_line(study.title), console, "bold"))
     counts = f"{result.claims} held-out claims ({result.true} true) in {result.clusters} clusters"
-    console.print(_text(f"{counts}; trained on {study.trained_on} in {study.train_clusters}", console))
+    console.print(_text(f"{counts}; trained on {study.trained_on} {what} in {study.train_clusters}", console))
     expected = "" if study.expected is None else f" (planted: must be {study.expected.value})"
     line = _text("Verdict  ", console)
     line.append_text(_text(result.verdict.value, console, _STYLES.get(result.verdict, "bold")))

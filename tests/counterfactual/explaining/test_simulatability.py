@@ -96,6 +96,18 @@ def test_no_answer_is_not_a_wrong_answer() -> None:
     assert found.helps is None
 
 
+def test_a_simulator_that_would_say_something_else_is_not_known_to_be_helped() -> None:
+    class Mumbling(Simulator):
+        def predict(self, questions: Sequence[Question]) -> list[Prediction]:
+            return [one.model_copy(update={"coverage": 0.1}) for one in super().predict(questions)]
+
+    kept, excluded = usable(CLAIMS, TELLING)
+    guess = Mumbling(lambda q: (0.9 if "matters" in q.text else 0.1) if own(q) else 0.4)
+    found = simulatability(kept, simulate(guess, kept, RESPONSES, TELLING), excluded)  # type: ignore[arg-type]
+    assert found.helps is None
+    assert "Yes and No hold 0.1" in found.why
+
+
 def test_few_units_or_missing_controls_give_no_verdict() -> None:
     assert run(lambda q: 0.9, CLAIMS[:4]).helps is None
     kept, _ = usable(CLAIMS, TELLING)

@@ -102,6 +102,52 @@ def run(
     )
 
 
+@train_app.command("explain")
+def explain(
+    run: Annotated[Path, typer.Argument(help="Folder of a finished `firsthand investigate demo` or `run`.")],
+    target: Annotated[str, typer.Option(help="The model that was investigated.")],
+    cross: Annotated[list[str] | None, typer.Option(help="A model that is trained on the same; repeat it.")] = None,
+    simulator: Annotated[
+        list[str] | None,
+        typer.Option(help="Who foretells with the explanations; repeat it. The untrained target else."),
+    ] = None,
+    target_is_another: Annotated[
+        bool, typer.Option("--target-is-another", help="Take investigations that do not name the target as its own.")
+    ] = False,
+    seeds: Annotated[int, typer.Option(help="Trainings of each model.", min=1)] = 3,
+    held_out: Annotated[float, typer.Option(help="Share of the investigations to explain.", min=0.05, max=0.9)] = 0.3,
+    settings: Annotated[Path | None, typer.Option(help="Settings of the training, as YAML; the paper's else.")] = None,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", help="Longest explanation.", min=1)] = 400,
+    out: Out = Path("runs/train-explain"),
+    dry_run: DryRun = False,
+    json: Json = None,
+    device: Device = None,
+    dtype: Dtype = "float32",
+) -> None:
+    """Open explanations: does the target, trained on them, explain itself better than others who were?"""
+    _needed()
+    from firsthand.cli.train.explain import Ask, run_explain
+
+    run_explain(
+        Ask(
+            run=run,
+            target=target,
+            cross=tuple(cross or ()),
+            simulator=tuple(simulator or ()),
+            seeds=seeds,
+            held_out=held_out,
+            settings=settings,
+            max_tokens=max_tokens,
+            out=out,
+            dry_run=dry_run,
+            json=json,
+            device=device,
+            dtype=dtype,
+            another=target_is_another,
+        )
+    )
+
+
 def _needed() -> None:
     """See that what only training needs is installed.
 

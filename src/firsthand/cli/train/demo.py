@@ -7,6 +7,7 @@ from rich.console import Console
 
 from firsthand.cli.progress import TerminalProgress
 from firsthand.cli.train.ending import ended, print_price
+from firsthand.counterfactual.training.concluding import LIMITS
 from firsthand.counterfactual.training.demo import FULL, QUICK, Cast, DemoPlan, demonstrate, priced
 from firsthand.counterfactual.training.folders import begun
 from firsthand.counterfactual.training.hint_plan import Exam, exam_of
@@ -61,7 +62,7 @@ def run_demo(
     command += ["--out", "NEW_FOLDER"]
     command += ["--device", device] if device is not None else []
     command += ["--mmlu", str(mmlu)] if mmlu is not None else []
-    limits = (hints,) if isinstance(hints, str) else ()
+    limits = (*LIMITS, hints) if isinstance(hints, str) else LIMITS
     ended(_title(plan), studies, models, plan.training, out, start, shlex.join(command), json, limits)
 
 

@@ -14,6 +14,7 @@ from firsthand.counterfactual.training.pricing import Price
 from firsthand.counterfactual.training.settings import TrainSettings
 from firsthand.engine import LoadedModel
 from firsthand.errors import InstrumentError
+from firsthand.report.explanations_document import OpenExplanations
 from firsthand.report.files import write_json
 from firsthand.report.training_document import TrainingDocument, TrainingStudy
 from firsthand.report.training_html import write_training_html
@@ -30,7 +31,8 @@ def ended(
     begun: datetime,
     command: str,
     json: Path | None,
-    limits: tuple[str, ...] = (),
+    limits: tuple[str, ...] = LIMITS,
+    explanations: OpenExplanations | None = None,
 ) -> None:
     """Write and print what was found, with what else may not be concluded.
 
@@ -46,8 +48,9 @@ def ended(
         spec=SelfCrossSpec(),
         models=cards(models),
         studies=studies,
-        limits=(*LIMITS, *limits),
+        limits=limits,
         reproduce=(command,),
+        explanations=explanations,
     )
     write_json(document, out / RESULT)
     listed(out)

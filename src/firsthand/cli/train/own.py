@@ -111,17 +111,18 @@ def _content(claims: Sequence[Claim]) -> str:
     return digest(sorted(digest(claim.model_dump(mode="json")) for claim in claims))
 
 
-def read_settings(path: Path | None) -> TrainSettings:
-    """Settings from a YAML file; those of the paper where it names none, or there is no file.
+def read_settings(path: Path | None, usual: TrainSettings = PREDICTIONS) -> TrainSettings:
+    """Settings from a YAML file; the usual ones where it names none, or there is no file.
 
     Raises:
         CounterfactualError: If it cannot be read, or names a setting that there is not.
     """
     if path is None:
-        return PREDICTIONS
+        return usual
     try:
-        return TrainSettings.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
-    except (OSError, yaml.YAMLError, ValidationError) as error:
+        given = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        return TrainSettings.model_validate(usual.model_dump() | given)
+    except (OSError, yaml.YAMLError, ValidationError, TypeError) as error:
         raise CounterfactualError(
             f"{path} holds no settings: {str(error)[:300]}.", "See docs/train.md for what can be set."
         ) from error

@@ -33,6 +33,11 @@ ARMS: Final[tuple[Arm, ...]] = ("transcript", "explanation", "shuffled", "neutra
 
 LEAST_UNITS: Final = 5
 """Clusters below which nothing is concluded."""
+LEAST_COVERAGE: Final = 0.5
+"""Mean probability on valid answers below which nothing is concluded: what the simulator would say is not known."""
+
+NOT_GIVEN: Final = "no explanation was given"
+"""Why claims are left out that nothing leaks of."""
 
 _ALIKE: Final = 0.9
 _LONGEST: Final = 20_000
@@ -90,6 +95,7 @@ class Simulatability(Part):
         accuracy: Accuracy of each arm, at one half.
         uplifts: What the explanation gives beyond each other arm.
         invalid: Share of claims without an answer, by arm.
+        coverage: Mean probability on valid answers, by arm.
         excluded: Claims that were not predicted.
         helps: Whether it is shown to help: above the transcript alone and above both controls; ``None`` where this
             cannot be said.
@@ -102,6 +108,7 @@ class Simulatability(Part):
     accuracy: dict[Arm, Estimate]
     uplifts: tuple[Uplift, ...]
     invalid: dict[Arm, float]
+    coverage: dict[Arm, float]
     excluded: tuple[Excluded, ...]
     helps: bool | None
     why: str
@@ -131,7 +138,7 @@ def usable(claims: Sequence[Claim], explained: Mapping[str, Explained]) -> tuple
 
 def _leaks(claim: Claim, explained: Explained | None) -> str:
     if explained is None or not explained.text.strip():
-        return "no explanation was given"
+        return NOT_GIVEN
     if claim.experiment in explained.experiments:
         return "the explanation was written from its experiment"
     read, edit = read_text(explained.text), _plain(claim.intervention)
@@ -216,7 +223,8 @@ def simulatability(
         if arm != "explanation" and arm in given and "explanation" in given
     )
     units = int(table["cluster"].nunique())
-    helps, why = _helps(uplifts, units)
+    coverage = {one.arm: float(np.mean([p.coverage for p in one.predictions])) for one in simulated if one.predictions}
+    helps, why = _helps(uplifts, units, min(coverage.values(), default=1.0))
     names = [p.predictor for one in simulated for p in one.predictions]
     return Simulatability(
         simulator=name or (names[0] if names else "nobody"),
@@ -224,6 +232,7 @@ def simulatability(
         units=units,
         accuracy=accuracy,
         uplifts=uplifts,
+        coverage=coverage,
         invalid={arm: float(np.isnan(p).mean()) if len(p) else 0.0 for arm, p in given.items()},
         excluded=tuple(excluded),
         helps=helps,
@@ -267,13 +276,15 @@ def _area_lead(label: FloatArray, given: Mapping[Arm, FloatArray], arm: Arm, tab
     return estimate(areas.lead("explanation pooled", f"{arm} pooled"), 0.0)
 
 
-def _helps(uplifts: Sequence[Uplift], units: int) -> tuple[bool | None, str]:
+def _helps(uplifts: Sequence[Uplift], units: int, coverage: float) -> tuple[bool | None, str]:
     """Whether the explanation is ahead of everything that it is held against (intersection and union)."""
     missing = [arm for arm in ARMS if arm != "explanation" and arm not in {one.over for one in uplifts}]
     if missing:
         return None, f"the arms {', '.join(missing)} were not run"
     if units < LEAST_UNITS:
         return None, f"{units} independent units are too few"
+    if coverage < LEAST_COVERAGE:
+        return None, f"Yes and No hold {coverage:.2g} of the simulator's probability, so what it would say is not known"
     unknown = [one.over for one in uplifts if one.accuracy is None]
     if unknown:
         return None, f"nothing is known beside {', '.join(unknown)}"

@@ -75,6 +75,12 @@ class Explanation(Part):
         """Every edit that it names."""
         return tuple(one for finding in (*self.causes, *self.refuted) for one in finding.evidence)
 
+    @property
+    def blamed(self) -> str:
+        """What it says of causes: them with their evidence, and the answer. What it refutes is not among it."""
+        lines = [text for one in self.causes for text in (one.cause, *(found.edit for found in one.evidence))]
+        return "\n".join((*lines, self.answer))
+
 
 def explanation_of(investigation: Investigation, describe: Describer = mechanically) -> Explanation:
     """What an investigation found, as an explanation.

@@ -111,10 +111,25 @@ def concluded(
 
 
 def _row(one: Training, contended: Contended) -> TrainingRow:
-    loss, target = one.trained.loss, str(contended.table.loc[contended.table["kind"] == "self", "model"].iloc[0])
-    tenth = max(1, len(loss) // 10)
+    target = str(contended.table.loc[contended.table["kind"] == "self", "model"].iloc[0])
     own = one.model == target
-    changed = contended.relabelled[one.seed].changed if own and one.seed in contended.relabelled else None
+    return training_row(
+        one,
+        changed=contended.relabelled[one.seed].changed if own and one.seed in contended.relabelled else None,
+        drift=contended.drift[one.seed].mean(LARGEST).value if own and one.seed in contended.drift else None,
+    )
+
+
+def training_row(one: Training, changed: float | None = None, drift: float | None = None) -> TrainingRow:
+    """A training as the report shows it.
+
+    Args:
+        one: The training.
+        changed: Share of labels that are others on the trained model, where they were measured anew.
+        drift: Mean divergence per token from the base in nats, where it was measured.
+    """
+    loss = one.trained.loss
+    tenth = max(1, len(loss) // 10)
     return TrainingRow(
         model=one.model,
         seed=one.seed,
@@ -126,5 +141,5 @@ def _row(one: Training, contended: Contended) -> TrainingRow:
         base=one.trained.base_weights,
         adapter=one.trained.adapter,
         changed=changed,
-        drift=contended.drift[one.seed].mean(LARGEST).value if own and one.seed in contended.drift else None,
+        drift=drift,
     )

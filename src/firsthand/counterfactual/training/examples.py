@@ -8,7 +8,7 @@ too long for one of the models is left out for all of them.
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple, Protocol, TypeVar
 
 from pydantic import Field
 from scipy.cluster.hierarchy import DisjointSet
@@ -101,6 +101,23 @@ class TrainingSet(Part):
         return digest([hashes[number] for number in self.order])
 
 
+class Tied(Protocol):
+    """Whatever is parted into what is trained on and what is judged on."""
+
+    @property
+    def id(self) -> str:
+        """Identifier."""
+        ...
+
+    @property
+    def unit(self) -> tuple[str, str, str]:
+        """Its investigation, its cluster, and prompts that begin alike; empty where there is none."""
+        ...
+
+
+T = TypeVar("T", bound=Tied)
+
+
 class Split(NamedTuple):
     """Claims to train on and claims to judge on, of which no two share an investigation, cluster or prompt family."""
 
@@ -121,49 +138,57 @@ def items_of(claims: Sequence[Claim], responses: Callable[[Claim], Response | No
 
 
 def split(items: Sequence[Item], held_out: float, seed: int = 0) -> Split:
-    """Part claims for training from claims to be judged on.
+    """Part claims for training from claims to be judged on; see :func:`parted`."""
+    return Split(*parted(items, held_out, seed))
+
+
+def parted(
+    items: Sequence[T], held_out: float, seed: int = 0, what: str = "claims"
+) -> tuple[tuple[T, ...], tuple[T, ...]]:
+    """Part what is trained on from what is judged on.
 
     Args:
-        items: The claims.
+        items: The claims, or whatever else comes in investigations.
         held_out: Share of them to be judged on, which whole units come as near to as they can from below or just above.
         seed: Names the draw.
+        what: What they are called.
 
     Raises:
-        CounterfactualError: If all claims hang together, so that none can be held out.
+        CounterfactualError: If all hang together, so that none can be held out.
     """
     units = _units(items)
     ordered = sorted(units, key=lambda unit: digest([seed, "split", sorted(item.id for item in unit)]))
-    chosen: list[Item] = []
+    chosen: list[T] = []
     for unit in ordered[:-1]:
         if len(chosen) >= held_out * len(items):
             break
         chosen += unit
     if not chosen or len(chosen) == len(items):
         raise CounterfactualError(
-            f"{len(items)} claims hang together through investigations, clusters or prompts that begin alike, so "
+            f"{len(items)} {what} hang together through investigations, clusters or prompts that begin alike, so "
             "none can be held out.",
-            "Give claims of more investigations.",
+            f"Give {what} of more prompts." if what == "investigations" else f"Give {what} of more investigations.",
         )
     ids = {item.id for item in chosen}
     ordered_items = sorted(items, key=lambda item: item.id)
     train = tuple(item for item in ordered_items if item.id not in ids)
-    return Split(train, tuple(item for item in ordered_items if item.id in ids))
+    return train, tuple(item for item in ordered_items if item.id in ids)
 
 
-def _units(items: Sequence[Item]) -> list[list[Item]]:
-    """Claims that are linked by whatever they share, however indirectly."""
-    linked: DisjointSet[tuple[str, str]] = DisjointSet(("claim", item.id) for item in items)
+def _units(items: Sequence[T]) -> list[list[T]]:
+    """Items that are linked by whatever they share, however indirectly."""
+    linked: DisjointSet[tuple[str, str]] = DisjointSet(("item", item.id) for item in items)
     for item in items:
         for kind, name in zip(("investigation", "cluster", "family"), item.unit, strict=True):
             if name:
                 linked.add((kind, name))
-                linked.merge(("claim", item.id), (kind, name))
+                linked.merge(("item", item.id), (kind, name))
     by_id = {item.id: item for item in items}
-    return [[by_id[name] for kind, name in sorted(part) if kind == "claim"] for part in linked.subsets()]
+    return [[by_id[name] for kind, name in sorted(part) if kind == "item"] for part in linked.subsets()]
 
 
-def units_named(items: Sequence[Item]) -> dict[str, str]:
-    """The independent unit of every claim, by which claims are split, by the claim's identifier.
+def units_named(items: Sequence[T]) -> dict[str, str]:
+    """The independent unit of every claim (or whatever else is split), by its identifier.
 
     A unit has the first name of the clusters in it, else of the investigations, so that it has the same name wherever
     the same claims are looked at.
@@ -211,7 +236,7 @@ def training_set(
     tests = list(refusals)
     for item in sorted(items, key=lambda one: digest(["balance", one.id])):
         example = Example.of(item)
-        why = next((found for test in tests if (found := test(example.prompt, example.answer))), None)
+        why = refused(example, tests)
         if why:
             dropped[why] += 1
         else:
@@ -227,6 +252,11 @@ def training_set(
     examples = sorted((*true[:least], *false[:least]), key=lambda one: one.id)
     order = in_order(len(examples), epochs, seed)
     return TrainingSet(examples=tuple(examples), order=order, dropped={k: v for k, v in dropped.items() if v})
+
+
+def refused(example: Example, refusals: Iterable[Callable[[Prompt, str], str | None]]) -> str | None:
+    """Why one of the models cannot be given a chat; ``None`` where all can."""
+    return next((found for test in refusals if (found := test(example.prompt, example.answer))), None)
 
 
 def in_order(count: int, epochs: int, seed: int) -> tuple[int, ...]:

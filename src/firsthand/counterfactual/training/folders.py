@@ -27,6 +27,7 @@ _LISTED: Final = (
     "**/rows.safetensors",
     "**/adapter/*.safetensors",
     "judged/*.json",
+    "written/**/explanations.json",
     RESULT,
 )
 
@@ -89,7 +90,12 @@ def verified(folder: Path) -> dict[str, int]:
             raise TraceError(f"{folder / name} is not the file that was written.", "Remove it, and run again.")
     if RESULT in files:
         document = read_training(folder / RESULT)
-        judged_again(folder, {study.name: study.result for study in document.studies}, document.spec)
+        if document.explanations is None:
+            judged_again(folder, {study.name: study.result for study in document.studies}, document.spec)
+        else:
+            from firsthand.counterfactual.training.explanations.concluding import concluded_again
+
+            concluded_again(folder, document)
     counts: dict[str, int] = {}
     for name in files:
         kind = Path(name).name if name.endswith(".json") else Path(name).suffix.removeprefix(".")
