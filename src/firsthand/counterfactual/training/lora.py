@@ -73,32 +73,38 @@ def train(
     )
     _claim_folder(folder, wanted)
     finished = read_trained(folder)
-    steps = steps_of(data, settings)
     if finished is not None:
         return finished
     checkpoints = folder / "checkpoints"
     with _alone():
         trainer = _trainer(loaded, data, settings, checkpoints, listener, general)
         begun, start = time.monotonic(), last_whole(checkpoints)
-        done = 0 if start is None else int(start.name.rpartition("-")[2])
-        listener.start(f"training {loaded.name}", steps)
-        for _ in range(done):
+        listener.start(f"training {loaded.name}", steps_of(data, settings))
+        for _ in range(0 if start is None else int(start.name.rpartition("-")[2])):
             listener.step()
         trainer.train(resume_from_checkpoint=None if start is None else str(start))
-        logged = [float(entry["loss"]) for entry in trainer.state.log_history if "loss" in entry]
-        made = wanted.model_copy(
-            update={
-                "steps": int(trainer.state.global_step),
-                "parameters": sum(p.numel() for p in trainer.model.parameters() if p.requires_grad),
-                "loss": tuple(logged),
-                "seconds": time.monotonic() - begun,
-            }
-        )
-        if not all(math.isfinite(loss) for loss in logged):
-            raise CounterfactualError("The loss became infinite.", "Use a smaller learning rate, and a new folder.")
-        made = save_adapter(trainer.model, folder, made)
+        made = save_adapter(trainer.model, folder, _noted(wanted, trainer, time.monotonic() - begun))
     shutil.rmtree(checkpoints, ignore_errors=True)
     return made
+
+
+def _noted(wanted: Trained, trainer: KeptTrainer, seconds: float) -> Trained:
+    """What was trained, for the record.
+
+    Raises:
+        CounterfactualError: If the loss became infinite, so that there is nothing to keep.
+    """
+    logged = [float(entry["loss"]) for entry in trainer.state.log_history if "loss" in entry]
+    if not all(math.isfinite(loss) for loss in logged):
+        raise CounterfactualError("The loss became infinite.", "Use a smaller learning rate, and a new folder.")
+    return wanted.model_copy(
+        update={
+            "steps": int(trainer.state.global_step),
+            "parameters": sum(p.numel() for p in trainer.model.parameters() if p.requires_grad),
+            "loss": tuple(logged),
+            "seconds": seconds,
+        }
+    )
 
 
 def steps_of(data: TrainingSet, settings: TrainSettings) -> int:
