@@ -79,7 +79,7 @@ class DemoPlan(Part):
     dose: float = 1.5
     lessons: TrainSettings = LESSONS
     training: TrainSettings = TrainSettings(
-        rank=16, alpha=32.0, dropout=0.0, learning_rate=1e-3, kl_share=0.25, checkpoint_steps=10
+        rank=16, alpha=32.0, dropout=0.0, learning_rate=2e-3, batch=4, kl_share=0.25, checkpoint_steps=20
     )
     hints: HintPlan | None = HintPlan()
     seed: int = 0
