@@ -1,7 +1,7 @@
 """Trained for real: who can know a rule, and who cannot.
 
 A random model of two layers learns the visible rule, and finds the private one by luck only; what is made of its
-trainings is looked at here. That the private rule is read with every seed takes six layers of a real model, seven
+trainings is looked at here. That the private rule is read with every seed takes six layers of a real model, nine
 minutes on two idle cores: ``FIRSTHAND_PLANTED=1``.
 """
 
@@ -85,7 +85,7 @@ def finished(studies: dict[str, TrainingStudy], words_model: LoadedModel, folder
 
 @pytest.mark.skipif(
     "FIRSTHAND_PLANTED" not in os.environ,
-    reason="trains 21 models of six layers, seven minutes on two idle cores: set FIRSTHAND_PLANTED=1 to run it",
+    reason="trains 21 models of six layers, nine minutes on two idle cores: set FIRSTHAND_PLANTED=1 to run it",
 )
 def test_a_rule_that_only_the_weights_hold_is_privileged(tmp_path: Path) -> None:
     begun(tmp_path, {"plan": "quick"})
