@@ -14,7 +14,7 @@ from firsthand.counterfactual.targets.local import LocalTarget
 from firsthand.counterfactual.training.adapters import Trained
 from firsthand.counterfactual.training.examples import training_set
 from firsthand.counterfactual.training.experiment import Contender, Study, contend, general_of
-from firsthand.counterfactual.training.folders import begun, listed, verified, write_claims
+from firsthand.counterfactual.training.folders import begun, content_of, listed, verified, write_claims
 from firsthand.counterfactual.training.own import Own, checked, fresh_of, study_of
 from firsthand.counterfactual.training.planting.words import groups_of, other_lot
 from firsthand.counterfactual.training.settings import TrainSettings
@@ -178,3 +178,11 @@ def test_a_twin_follows_another_lot_of_the_same_words(words_model: LoadedModel) 
     twin = other_lot(groups, 0)
     assert [{one.live, one.dead} for one in twin] == [{one.live, one.dead} for one in groups]
     assert 15 <= sum(a.live == b.live for a, b in zip(groups, twin, strict=True)) <= 45
+
+
+def test_claims_measured_anew_are_others_under_the_same_names() -> None:
+    some = claims_of("t")
+    turned = [some[0].model_copy(update={"label": not some[0].label}), *some[1:]]
+    assert {one.id for one in turned} == {one.id for one in some}
+    assert content_of(turned) != content_of(some)
+    assert content_of(some[::-1]) == content_of(some)

@@ -109,7 +109,8 @@ def _ruled(evidence: Evidence) -> Ruling:
 def _net(evidence: Evidence) -> tuple[str, ...]:
     if evidence.twins:
         return (
-            f"{', '.join(evidence.twins)}: made by the same steps with another draw of the state, as good a learner",
+            f"{', '.join(evidence.twins)}: made by the same steps with another draw of the state; that it learns "
+            "as well is not measured",
         )
     joint = Joint(evidence.net)
     return (

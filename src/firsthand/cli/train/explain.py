@@ -13,7 +13,7 @@ from firsthand.cli.train.own import read_settings
 from firsthand.counterfactual.training.explanations.cases import divided, found_in
 from firsthand.counterfactual.training.explanations.concluding import LIMITS
 from firsthand.counterfactual.training.explanations.running import Plan, checked, explained, priced, simulator_of
-from firsthand.counterfactual.training.folders import begun
+from firsthand.counterfactual.training.folders import begun, content_of
 from firsthand.counterfactual.training.own import ANOTHER, Own
 from firsthand.counterfactual.training.own import checked as about_target
 from firsthand.counterfactual.training.settings import EXPLANATIONS
@@ -88,8 +88,8 @@ def run_explain(ask: Ask) -> None:
 
 def _asked(ask: Ask, plan: Plan, readers: tuple[LoadedModel, ...]) -> dict[str, Any]:
     return {
-        "explanations": sorted(one.id for one in plan.found.cases),
-        "claims": sorted(one.id for one in plan.found.claims),
+        "explanations": content_of(plan.found.cases),
+        "claims": content_of(plan.found.claims),
         "models": [one.weights_sha256 for one in (plan.target, *plan.cross)],
         "simulators": [one.weights_sha256 for one in readers],
         "settings": plan.settings.key,

@@ -1,7 +1,6 @@
 """``firsthand train run``: anyone's claims."""
 
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,9 @@ from rich.console import Console
 
 from firsthand.cli.progress import TerminalProgress
 from firsthand.cli.train.ending import ended, print_price
-from firsthand.counterfactual.claims import Claim
 from firsthand.counterfactual.responses import Sampling
 from firsthand.counterfactual.training.demo import FULL
-from firsthand.counterfactual.training.folders import begun, write_claims
+from firsthand.counterfactual.training.folders import begun, content_of, write_claims
 from firsthand.counterfactual.training.own import Own, compared
 from firsthand.counterfactual.training.own_pricing import priced
 from firsthand.counterfactual.training.reading import some_claims
@@ -24,7 +22,6 @@ from firsthand.counterfactual.training.settings import PREDICTIONS, TrainSetting
 from firsthand.engine.loading import load
 from firsthand.errors import CounterfactualError
 from firsthand.progress import Progress
-from firsthand.trials.canonical import digest
 
 
 @dataclass(frozen=True)
@@ -78,8 +75,8 @@ def run_own(ask: Ask) -> None:
             cost = priced(own, settings, seeds)
         else:
             asked: dict[str, Any] = {
-                "claims": _content(own.claims),
-                "elsewhere": _content(own.elsewhere),
+                "claims": content_of(own.claims),
+                "elsewhere": content_of(own.elsewhere),
                 "models": [one.weights_sha256 for one in (own.target, *own.cross)],
                 "settings": settings.key,
                 "seeds": ask.seeds,
@@ -104,11 +101,6 @@ def run_own(ask: Ask) -> None:
     title = f"Is what {own.target.name} foretells of itself first-hand?"
     models = (own.target, *own.cross, *came.models)
     ended(title, came.studies, models, settings, ask.out, start, ask.command, ask.json)
-
-
-def _content(claims: Sequence[Claim]) -> str:
-    """Says which claims they are, with their labels and rates: a claim measured anew has the same identifier."""
-    return digest(sorted(digest(claim.model_dump(mode="json")) for claim in claims))
 
 
 def read_settings(path: Path | None, usual: TrainSettings = PREDICTIONS) -> TrainSettings:

@@ -2,10 +2,9 @@
 
 The visible rule must give ``public-inference``: its sibling, trained on the same claims, foretells as well. The private
 rule must give ``privileged``: nothing but the target's own weights holds it. Its strongest rival is a twin: the same
-model, taught the same rule on the same words by the same steps, with another lot of live words. The twin is as good a
-learner by construction, and knows prompts of this form as well; so what the target is ahead of it by is what its own
-lot tells. On the visible rule's claims both are rivals like any other, which shows that their trainings come to
-something.
+model, taught the same rule on the same words by the same steps, with another lot of live words. That it follows its own
+rule is measured, and it knows prompts of this form as well; so what the target is ahead of it by is what its own lot
+tells. On the visible rule's claims both are rivals like any other, which shows that their trainings come to something.
 """
 
 from pathlib import Path

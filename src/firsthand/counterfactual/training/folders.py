@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from firsthand.counterfactual.claims import Claim
+from firsthand.counterfactual.part import Part
 from firsthand.counterfactual.rows import row_of
 from firsthand.counterfactual.training.rejudging import judged_again
 from firsthand.engine import LoadedModel
 from firsthand.errors import TraceError
 from firsthand.report.training_document import MARKER
 from firsthand.report.training_html import read_training
-from firsthand.trials.canonical import canonical_json
+from firsthand.trials.canonical import canonical_json, digest
 from firsthand.trials.files import read_json, sha256_file, write_atomic, write_json
 
 RESULT: Final = "result.json"
@@ -62,6 +63,11 @@ def begun(folder: Path, asked: Mapping[str, Any], later: Mapping[str, Any] | Non
     return now
 
 
+def content_of(parts: Iterable[Part]) -> str:
+    """Says which claims or cases a run rests on, labels and rates included: measured anew, they keep their names."""
+    return digest(sorted(digest(one.model_dump(mode="json")) for one in parts))
+
+
 def write_claims(path: Path, claims: Iterable[Claim]) -> None:
     """Write claims as exported rows, one a line."""
     write_atomic(path, b"".join(canonical_json(row_of(claim)) + b"\n" for claim in claims))
@@ -85,8 +91,8 @@ def verified(folder: Path) -> dict[str, int]:
     files: dict[str, str] = read_json(folder / MARKER).get("files", {})
     if not files:
         raise TraceError(f"{folder} holds no finished training run.", "Run the same command again to finish it.")
-    for name, digest in files.items():
-        if not (folder / name).is_file() or sha256_file(folder / name) != digest:
+    for name, written in files.items():
+        if not (folder / name).is_file() or sha256_file(folder / name) != written:
             raise TraceError(f"{folder / name} is not the file that was written.", "Remove it, and run again.")
     if RESULT in files:
         document = read_training(folder / RESULT)
